@@ -2,23 +2,20 @@
 
 import streamlit as st
 
-from pages.shell.error_boundary import sentence
 from pages.shell.frame.model_picker import open_model
 from pages.shell.models.own_models import add_own, own_name
-from pages.shell.view.turns import aside
+from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
 from pages.training.live_desk import desk
-from pages.ui.escaping import literal
 from pages.ui.export_menu import download
 from pages.ui.format import byte_size
 from pages.ui.limits import UPLOAD_MEGABYTES
 from pages.ui.text import text
-from transformer import CheckpointError, HeadlightError, Pipeline
+from transformer import CheckpointError, Pipeline
 from transformer.tasks import TASKS
 from transformer.training.live_run import LiveTraining
 
-# Session keys: the result of the last upload as (accepted?, sentence), and the number of uploads. The number is part of the key
-# of the upload box, because Streamlit forgets the file when the box has a new key.
-RESULT, COUNT = "live_upload_result", "live_uploads"
+# Session key of the name of the model that was uploaded last.
+UPLOAD = "live_upload"
 
 
 def show_files(training: LiveTraining | None) -> None:
@@ -32,21 +29,10 @@ def show_files(training: LiveTraining | None) -> None:
         else:
             _show_downloads(training)
     with right:
-        key = f"live_upload_{st.session_state.get(COUNT, 0)}"
-        st.file_uploader(
-            words["upload"].format(megabytes=UPLOAD_MEGABYTES),
-            # The box accepts any type, so that the page itself refuses a file and gives the reason. Streamlit would only say
-            # "files are not allowed".
-            max_upload_size=UPLOAD_MEGABYTES,
-            key=key,
-            help=words["upload_help"],
-            on_change=_take_upload,
-            args=(key,),
-        )
-        result = st.session_state.get(RESULT)
-        if result:
-            accepted, says = result
-            (st.success if accepted else st.error)(says, icon=":material/check:" if accepted else ":material/block:")
+        show_file_box(UPLOAD, words, accept)
+        name = opened_file(UPLOAD)
+        if not show_refused(UPLOAD, words["refused"]) and name:
+            st.success(words["accepted"].format(name=name), icon=":material/check:")
 
 
 def _show_downloads(training: LiveTraining) -> None:
@@ -63,27 +49,8 @@ def _show_downloads(training: LiveTraining) -> None:
     download(words["card"], card, f"{file}-card.json", ":material/description:", key="live_card", help=words["card_help"])
 
 
-def _take_upload(key: str) -> None:
-    """Read the uploaded file. Add its model to the sidebar, or store the reason why it is refused. Called before the app runs
-    again."""
-    state, words = st.session_state, text("live")
-    file = state.get(key)
-    if file is None:
-        return
-    try:
-        with aside():
-            name = accept(file.name, file.getvalue())
-        desk().keep_models()
-        open_model(name)
-        state[RESULT] = True, words["accepted"].format(name=name)
-    except HeadlightError as problem:
-        state[RESULT] = False, words["refused"].format(problem=literal(sentence(problem)))
-    state[COUNT] = state.get(COUNT, 0) + 1
-    st.rerun()  # runs the whole app, because the sidebar has one more model
-
-
-def accept(file: str, data: bytes) -> str:
-    """Add a model from a file to the session's own models; returns its name.
+def accept(data: bytes, file: str) -> str:
+    """Add a model from a file to the session's own models, and open it; returns its name.
 
     Raises:
         HeadlightError: the file is refused. In this case, nothing is changed.
@@ -98,4 +65,6 @@ def accept(file: str, data: bytes) -> str:
     if name in map(own_name, TASKS):  # a training in that task would replace the model
         name = own_name(f"{stem}-uploaded")
     add_own(name, data, words["about_upload"].format(file=file, description=description))
+    desk().keep_models()
+    open_model(name)
     return name

@@ -1,17 +1,13 @@
 """The list of lessons, and a lesson from a file."""
 
-from contextlib import suppress
-
 import streamlit as st
 
-from pages.lessons.content.lesson import LessonError
 from pages.lessons.content.library import add_own, all_lessons
 from pages.lessons.content.reading import read_toml
 from pages.lessons.playing.open_lesson import continue_lesson, left_lesson, start_lesson
-from pages.shell.error_boundary import sentence
+from pages.shell.view.opened_file import show_file_box, show_refused
 from pages.ui.cards import card
 from pages.ui.escaping import literal
-from pages.ui.limits import LESSON_BYTES
 from pages.ui.text import text
 
 UPLOAD = "lesson_file"
@@ -46,20 +42,8 @@ def show_lessons() -> None:
 
 
 def show_upload() -> None:
-    """Draw the box for a lesson's file. The contents are checked, and only this session has the lesson."""
+    """Draw the box for a lesson's file. Only this session has the lesson, in the list above the box."""
     words = text("lessons")
     st.markdown(words["open_text"])
-    file = st.file_uploader(words["file"], ["toml"], key=UPLOAD, max_upload_size=max(1, LESSON_BYTES >> 20), on_change=_take)
-    if file is not None:
-        try:
-            read_toml(file.getvalue())
-        except LessonError as error:
-            st.error(literal(sentence(error)), icon=":material/error:")
-
-
-def _take() -> None:
-    """Add the lesson of the file to the list, which is drawn above the box."""
-    file = st.session_state.get(UPLOAD)
-    if file is not None:
-        with suppress(LessonError):  # `show_upload` draws the error
-            add_own(file.name.rpartition(".")[0], read_toml(file.getvalue()))
+    show_file_box(UPLOAD, words, lambda data, name: add_own(name.rpartition(".")[0], read_toml(data)))
+    show_refused(UPLOAD, "{problem}")

@@ -20,23 +20,26 @@ def opened_file(name: str) -> Any:
 
 
 def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str], Value], forget: tuple[str, ...] = ()) -> None:
-    """Draw the box for a file. If a new file is refused, the file that is open stays open.
+    """Draw the box for a file. If a new file is refused, the file that is open stays open. The box takes files of any type, so
+    that `read` refuses a file and gives the reason. Streamlit would only say "files are not allowed".
 
     Args:
-        words: texts `file` (its `{megabytes}` is filled in), `file_help`.
+        words: texts `file`, whose `{megabytes}` is filled in, and optionally `file_help`.
         read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.
     """
     key = f"{name}_box_{st.session_state.get(f'{name}_count', 0)}"
     label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
     asked = (name, key, read, forget)
-    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=asked, help=words["file_help"])
+    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=asked, help=words.get("file_help"))
 
 
-def show_refused(name: str, template: str) -> None:
-    """Say why the last file was refused, if it was. `template` has a place for the `{problem}`."""
-    if problem := st.session_state.get(f"{name}_refused"):
+def show_refused(name: str, template: str) -> bool:
+    """Say why the last file was refused, if it was; returns whether it was. `template` has a place for the `{problem}`."""
+    problem = st.session_state.get(f"{name}_refused")
+    if problem:
         st.error(template.format(problem=problem), icon=":material/block:")
+    return bool(problem)
 
 
 def _take(name: str, key: str, read: Callable[[bytes, str], object], forget: tuple[str, ...]) -> None:
@@ -50,8 +53,8 @@ def _take(name: str, key: str, read: Callable[[bytes, str], object], forget: tup
     try:
         with aside():
             state[name] = read(file.getvalue(), file.name)
+        for each in forget:
+            state.pop(each, None)
     except HeadlightError as problem:
         state[f"{name}_refused"] = literal(sentence(problem))
-        return
-    for each in forget:
-        state.pop(each, None)
+    st.rerun()  # runs the whole app, because the sidebar or a list above the box can have one more line

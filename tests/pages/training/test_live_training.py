@@ -350,7 +350,7 @@ def test_a_foreign_file_is_refused_with_its_reason(data: bytes, reason: str) -> 
     from pages.training.live_files import accept
 
     with pytest.raises(CheckpointError, match=reason):
-        accept("x.safetensors", data)
+        accept(data, "x.safetensors")
 
 
 @pytest.mark.parametrize(("field", "value"), [("activation", "gelu"), ("sinusoid_order", "halves")])
@@ -360,7 +360,7 @@ def test_a_network_that_the_pages_do_not_explain_is_refused(field: str, value: s
     reverse = Pipeline.load("reverse")
     other = dataclasses.replace(reverse, model=Transformer(reverse.config.replace(**{field: value})))
     with pytest.raises(CheckpointError, match=f"has {field} '{value}'; the pages of this app explain"):
-        accept("x.safetensors", other.to_bytes())
+        accept(other.to_bytes(), "x.safetensors")
 
 
 def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
