@@ -5,7 +5,8 @@ import streamlit as st
 
 from pages.patching.heads import OfHeads, of_head, pick_head, show_heads, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
-from pages.shell.view.patched_runs import head_name, in_line
+from pages.shell.view.patched_runs import head_name, is_heavy
+from pages.shell.view.turns import computed
 from pages.ui.caches import cached
 from pages.ui.format import share
 from pages.ui.pickers import pick
@@ -53,8 +54,7 @@ def show_others(runs: Runs) -> None:
     st.subheader(words["path_title"].format(head=name), anchor="paths")
     through = pick(words["through"], list(BRANCHES), "through", words["through_help"])
     st.caption(words["path_says"].format(head=name, through=words["whats"][through]))
-    with in_line(runs, Choice(), _paths, runs, head, through):
-        effects = runs.clean.run(_paths, runs, head, through)
+    effects = computed(text("common")["running"], _paths, runs, head, through, heavy=is_heavy(runs, Choice()))
     show_heads(effects, words["share"], "patch-paths", words["path_alt"], picked=head)
 
 

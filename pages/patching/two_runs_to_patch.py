@@ -7,9 +7,10 @@ import streamlit as st
 from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
-from pages.shell.view.patched_runs import Choice, Runs, in_line, patched_runs, runs_of
+from pages.shell.view.patched_runs import Choice, Runs, is_heavy, patched_runs, runs_of
 from pages.shell.view.second_run import answer_of, second_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
+from pages.shell.view.turns import computed
 from pages.shell.view.two_runs import say_runs
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
@@ -39,8 +40,7 @@ def patched(runs: Runs, choice: Choice) -> Patched:
         if done < total:
             place.progress(done / total, text("patching")["running"].format(done=done, total=total))
 
-    with in_line(runs, choice, patched_runs, runs, choice):
-        result = patched_runs(runs, choice, report)
+    result = computed("", patched_runs, runs, choice, heavy=is_heavy(runs, choice), report=report)
     place.empty()
     return result
 

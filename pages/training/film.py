@@ -15,7 +15,7 @@ from pages.shell.error_boundary import explained
 from pages.shell.frame.body import BODY, draw_alone
 from pages.shell.view.joined_words import pick_words
 from pages.shell.view.map_names import map_names
-from pages.shell.view.turns import turn, waited
+from pages.shell.view.turns import computed, turn
 from pages.shell.view.view import View
 from pages.training import film_curves
 from pages.training.film_curves import show_curves
@@ -45,7 +45,7 @@ _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Pat
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
     """Draw the film."""
     words, frames = text("training"), film.frames
-    waited(words["running"], tests, frames)
+    computed(words["running"], tests, frames)
     show_curves(film)
     trace = film.trace(frame)
     joined = pick_words(trace) is not trace

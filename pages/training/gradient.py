@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shell.view.explained_chart import ring, show_explained
 from pages.shell.view.runs import runs
-from pages.shell.view.turns import waited_aside
+from pages.shell.view.turns import computed
 from pages.training.batches import PAIRS, batches, schedule
 from pages.training.explained_numbers import explain_norm
 from pages.training.frames import Frames
@@ -55,7 +55,7 @@ def show_step(frames: Frames, frame: int) -> None:
         weight = Weight(parameter, _pick_place(shape))
     with beside:
         earlier = int(slide(words["earlier"], 0, MOST_EARLIER, 0, 1, "earlier", words["earlier_help"]))
-    taken = waited_aside(words["step_running"], opened, name, weight, step, earlier)
+    taken = computed(words["step_running"], opened, name, weight, step, earlier, heavy=True)
     pairs = batches(pipeline, earlier + 1)[-1]
     st.markdown(f"### {words['predict_title']}")
     item = pick(words["pair"], range(1, PAIRS + 1), "pair") - 1

@@ -7,7 +7,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.shell.view.runs import runs
-from pages.shell.view.turns import waited
+from pages.shell.view.turns import computed
 from pages.training.film_curves import go_to
 from pages.training.films import Film, tests
 from pages.training.frames import SNAPSHOT, Frames
@@ -61,7 +61,7 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     if recipe.get("turning"):
         place = {name: whole(recipe[name]) for name in ("turning_layer", "turning_head", "turning_from")}
         st.markdown(words["told"].format(**place))
-    by_measure = dict(waited(words["running"], measures, film, kind))
+    by_measure = dict(computed(words["running"], measures, film, kind))
     names = list(by_measure)
     turning = frames.pipeline(-1).card.measures.get("pronouns", {})
     if kind == Kind.CROSS and turning:
@@ -73,7 +73,7 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
         first = "alignment" if "alignment" in shares else max(shares, key=lambda name: shares[name])
     picked = pick(words["measure"], names, "measure", first=first, as_list=True, labels=words["measure_names"])
     if picked == SHIFT:
-        moved = waited(words["shift_running"], shifts, frames)
+        moved = computed(words["shift_running"], shifts, frames)
         if moved is None:
             return
         by_measure[SHIFT] = moved

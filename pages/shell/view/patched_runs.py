@@ -1,12 +1,9 @@
 """Two runs of one model to patch, and the cached results of patching every place. The page Patching and lessons share them."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from pages.shell.view.runs import Report
-from pages.shell.view.turns import aside
 from pages.shell.view.view import View, view_of
 from pages.ui.caches import RESULTS
 from pages.ui.limits import PATCHING_SECONDS
@@ -78,12 +75,10 @@ def work_of(runs: Runs, choice: Choice) -> int:
     return places_of(runs, choice) * sum(pair.length(side) for side in pair.sides) * runs.clean.pipeline.parameters
 
 
-def in_line(runs: Runs, choice: Choice, function: Callable[..., object], *arguments: object) -> AbstractContextManager[None]:
-    """A context for a cached function that patches every place. Long work gives up its turn (`turns.aside`). Short work keeps
-    its turn, because otherwise it would wait for the heavy work of other runs. The turn is also kept if the result is in the
-    cache."""
-    waits = not RESULTS.has(function, *arguments) and (runs.clean.heavy or work_of(runs, choice) > TURN_WORK)
-    return aside() if waits else nullcontext()
+def is_heavy(runs: Runs, choice: Choice) -> bool:
+    """Whether patching every place is so much work that it gives up its turn (`turns.aside`). Less work keeps its turn, because
+    otherwise it would wait for the heavy work of other runs."""
+    return runs.clean.heavy or work_of(runs, choice) > TURN_WORK
 
 
 def runs_of(view: View, second: View) -> Runs:

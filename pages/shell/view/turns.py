@@ -14,7 +14,7 @@ beside the two, the clicks of 60 other sessions would take 47 ms instead of 21.
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
 import streamlit as st
@@ -118,24 +118,30 @@ def aside() -> Iterator[None]:
             return_freed_memory()
 
 
-def waited(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a function made by `caches.cached`. While the result is computed, a spinner turns beside a label. A result
-    in the cache has no spinner, because a spinner starts a thread and costs a click as much as a widget."""
+def computed(
+    label: str,
+    function: Callable[..., Result],
+    *arguments: object,
+    heavy: bool = False,
+    report: Callable[[int, int], None] | None = None,
+) -> Result:
+    """The result of a function made by `caches.cached`. While it is computed, a spinner turns beside a label. A result in the
+    cache has no spinner, because a spinner starts a thread and costs a click as much as a widget.
+
+    Args:
+        arguments: the arguments of the function; all of them belong to the key of the cache.
+        heavy: whether another run can have the turn while the result is computed (`aside`).
+        report: a last argument of the function, which is called with the progress and is not in the key. The page then shows
+            the progress itself, without the spinner.
+    """
     result = RESULTS.kept(function, *arguments)
     if result is not ABSENT:
         return result
-    with st.spinner(label):
-        return function(*arguments)
-
-
-def waited_aside(label: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """The result of a function made by `caches.cached` whose work is heavy, with none of its arguments ignored. While it is
-    computed, the page shows a spinner, and another run can have the turn."""
-    result = RESULTS.kept(function, *arguments)
-    if result is not ABSENT:
-        return result
-    with aside():
-        return waited(label, function, *arguments)
+    with aside() if heavy else nullcontext():
+        if report:
+            return function(*arguments, report)
+        with st.spinner(label):
+            return function(*arguments)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The view of a session: the model and the texts set in the sidebar."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -9,8 +8,7 @@ import streamlit as st
 
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
-from pages.shell.view.turns import aside, enter_line, waited, waited_aside
-from pages.ui.caches import ABSENT, RESULTS
+from pages.shell.view.turns import aside, computed, enter_line
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
 from pages.ui.text import text
 from transformer import InputError, Trace
@@ -91,25 +89,12 @@ class View:
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
-        """The result of a cached function that runs the model. A large model waits in the line of heavy work. While the
-        model waits and runs, the page says so. For a shipped model, which is so fast that nobody could read this, the page says
-        nothing.
-
-        Args:
-            function: made by `caches.cached`.
-            arguments: its arguments; all of them belong to the key of the cache.
-            report: a last argument, which is called with the progress and is not in the key. The page then shows the progress
-                itself.
-        """
-        if report:
-            result = RESULTS.kept(function, *arguments)
-            if result is not ABSENT:
-                return result
-            with aside() if self.heavy else nullcontext():
-                return function(*arguments, report)
-        if isinstance(self.key, str):
+        """The result of a cached function that runs the model; the arguments are as for `turns.computed`. A large model waits
+        in the line of heavy work. While the model waits and runs, the page says so. For a shipped model, which is so fast that
+        nobody could read this, the page says nothing."""
+        if isinstance(self.key, str) and report is None:
             return function(*arguments)
-        return (waited_aside if self.heavy else waited)(text("common")["running"], function, *arguments)
+        return computed(text("common")["running"], function, *arguments, heavy=self.heavy, report=report)
 
     @property
     def pipeline(self) -> TextPipeline:

@@ -9,7 +9,7 @@ import pytest
 
 from pages.shell.view import turns
 from pages.shell.view.runs import Runs
-from pages.shell.view.turns import NowAndThen, aside, enter_line, turn, waited_aside
+from pages.shell.view.turns import NowAndThen, aside, computed, enter_line, turn
 from pages.shell.view.view import View
 from pages.ui.caches import RESULTS, Store, cached
 from pages.ui.limits import HEAVY_PARAMETERS, RUNS
@@ -170,7 +170,7 @@ def test_a_result_that_another_session_drops_is_computed_without_a_turn(monkeypa
     no_turn = store.cached(lambda _: not any_turn_is_taken())
     assert no_turn("a")
     with turn():
-        assert waited_aside("", no_turn, "a")  # the cached result, or a new one that is computed without a turn
+        assert computed("", no_turn, "a", heavy=True)  # the cached result, or a new one that is computed without a turn
 
 
 def test_a_turn_is_released_after_an_error() -> None:
