@@ -116,7 +116,7 @@ def _say_axes(view: View, kind: str, layer: int, head: int) -> None:
     """Write what the rows and columns of the picked head are, with a link to the training of the head."""
     words, title = text("attention"), head_title(kind, layer, head)
     says = words["rows_write" if Kind.of(kind).queries == "target" else "rows_and_columns"].format(head=title)
-    learnt = training_address(view.model, view.source, view.target, kind, layer, head)
+    learnt = training_address(view, 0, kind, layer, head)
     st.caption(f"{says} [{text('common')['being_learnt']}]({learnt})" if learnt else says)
 
 

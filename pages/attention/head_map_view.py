@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.card_heads import head_title
 from pages.shell.view.map_names import map_names
-from pages.shell.view.view import View, sizes_of
+from pages.shell.view.view import View
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
@@ -25,7 +24,6 @@ from pages.ui.export_menu import download
 from pages.ui.format import byte_size, linked_token, numbered_tokens
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
-from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import slide, unfolding
 from pages.ui.text import figure_labels, text
 from pages.ui.weights_table import weights_table
@@ -169,10 +167,9 @@ def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
 def _show_writing(view: View, trace: Trace) -> None:
     """List the tokens of the answer, each with a link to the step that wrote it."""
     words, first, vocabulary = text("attention"), view.first_row(), view.pipeline.vocabulary("target")
-    query = {**kept_in_links(), "model": view.model, **sizes_of(view.model), "source": view.source}
     written = vocabulary.tokens_of(view.expected(trace)[first:])
     links = [
-        f"[{literal(joined_label([token]))}](decoding?{urlencode(query | {'step': step})})"
+        f"[{literal(joined_label([token]))}]({view.address('decoding', step=step)})"
         for step, token in enumerate(written[:MOST_LINKS], 1)
         if token != SPACE  # a space alone shows nothing to click on
     ]

@@ -1,7 +1,6 @@
 """The what-if view: a list of edits of the model, kept in the URL, and the runs without and with the edits side by side."""
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,11 @@ from pages.shell.view.edited_answers import show_edited_answers, show_edited_pro
 from pages.shell.view.explained_chart import Cell, frame, show_explained
 from pages.shell.view.explained_number import difference_formula
 from pages.shell.view.map_names import map_names
-from pages.shell.view.view import View, sizes_of
+from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, linked_token, number, numbered_tokens, share, token_at
-from pages.ui.link_values import kept_in_links
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
@@ -46,7 +44,8 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     if edits:
         _compare(view, trace, edits, kind, layer, head)
         if view.writes:
-            _link_to_writing(view, phrases)
+            # The same edits in the answer token by token.
+            st.link_button(words["write"], view.address("decoding", **{EDITS: phrases}), icon=":material/edit_note:")
     else:
         st.info(words["none"], icon=":material/edit:")
     if view.writes:
@@ -77,14 +76,6 @@ def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
             for name, phrase in offered.items():
                 if fits(view, phrase):
                     edit_button(actions[name], phrase, menu=MORE)
-
-
-def _link_to_writing(view: View, phrases: Sequence[str]) -> None:
-    """Draw a link to the page that shows the answer token by token, with the same edits. The address repeats the name of a list
-    for each of its items."""
-    query = {**kept_in_links(), "model": view.model, **sizes_of(view.model)}
-    query |= {"source": view.source, EDITS: list(phrases)}
-    st.link_button(text("whatif")["write"], f"decoding?{urlencode(query, doseq=True)}", icon=":material/edit_note:")
 
 
 def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: str, layer: int, head: int) -> None:

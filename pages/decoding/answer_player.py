@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +63,8 @@ def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
             if run.settings == PLAIN:  # the other pages draw this answer
                 made = run.chain[step]
                 row = len(run.step(made).input_ids[made.row]) - 1
-                show_prediction_link(view.model, view.source, None, kind, layer, int(head) - 1, row)
-            show_training_link(view.model, view.source, view.target, kind, layer, int(head) - 1)
+                show_prediction_link(replace(view, targets=(None,)), 0, kind, layer, int(head) - 1, row)
+            show_training_link(view, 0, kind, layer, int(head) - 1)
         _save(view, run)
     with place:
         crossed = kind == Kind.CROSS

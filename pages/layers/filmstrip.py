@@ -77,7 +77,7 @@ def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
     paths = (TensorPath.parse(stop.path) for stop in members)
     for kind, layer in dict.fromkeys((path.kind, path.layer) for path in paths):
         if kind is not None and layer is not None:
-            address = training_address(view.model, view.sources[item], view.targets[item], kind, layer, None)
+            address = training_address(view, item, kind, layer, None)
             links.append(f"{kinds[kind]}: [{common['heads_being_learnt']}]({address})" if address else "")
     if any(links):
         st.markdown(" · ".join(links))

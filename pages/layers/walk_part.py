@@ -242,11 +242,10 @@ def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop,
     _explain_picture(views)
     path = TensorPath.parse(current.path)
     if path.layer is not None and path.kind is not None:
-        texts = view.model, view.sources[item], view.targets[item]
         with st.container(horizontal=True):
-            show_prediction_link(*texts, path.kind, path.layer, head or 0)
+            show_prediction_link(view, item, path.kind, path.layer, head or 0)
             if head is not None:
-                show_training_link(*texts, path.kind, path.layer, head)
+                show_training_link(view, item, path.kind, path.layer, head)
     return item
 
 

@@ -46,8 +46,7 @@ def pick_head(batch: Batch) -> Head:
     """Draw pickers of kind of attention, layer and head; returns the picked head. The choice is kept in the URL."""
     kinds = [kind for kind in ORDER if kind in batch.trace.kinds]
     kind, layer, head = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
-    view, item = batch.view, batch.item
-    show_training_link(view.model, view.sources[item], view.targets[item], kind, layer - 1, head - 1)
+    show_training_link(batch.view, batch.item, kind, layer - 1, head - 1)
     return Head(Kind.of(kind), layer - 1, head - 1)
 
 

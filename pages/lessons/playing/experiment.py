@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -17,7 +16,6 @@ from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
 from pages.ui.escaping import literal
-from pages.ui.link_values import kept_in_links
 from pages.ui.tables import show_table
 from pages.ui.text import text
 from transformer import HeadlightError
@@ -62,9 +60,8 @@ def _show_answers(stop: Stop) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(words["title"].format(edits=edits, model=literal(view.model)), width="content")
         if exists("attention"):
-            query = {**kept_in_links(), **view_of(stop), "model": view.model, "source": view.source}
-            query |= {"part": "what-if", EDITS: phrases}
-            st.link_button(words["open"], f"attention?{urlencode(query, doseq=True)}", icon=":material/science:")
+            address = view.address("attention", **{**view_of(stop), "part": "what-if", EDITS: phrases})
+            st.link_button(words["open"], address, icon=":material/science:")
     edits, names = edits_of(view.trace(), phrases), legend(phrases)
     show_edited_answers(view, edits, names, f"experiment-{view.model}")
     if stop.others:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
 from pages.shell.view.turns import aside, computed, enter_line
 from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
+from pages.ui.link_values import kept_in_links
 from pages.ui.text import text
 from transformer import InputError, Trace
 from transformer.analysis.forcing import target_of
@@ -77,6 +79,12 @@ class View:
         Rows before `first_row` predict a token of the text, not of the answer."""
         end = self.end()
         return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
+
+    def address(self, page: str, item: int = 0, /, **choices: Any) -> str:
+        """The address of a page with the model and one of the texts, and with these choices. A list repeats its name for each
+        of its items."""
+        query = {**kept_in_links(), "model": self.model, **sizes_of(self.model), "source": self.sources[item], **choices}
+        return f"{page}?{urlencode(query, doseq=True)}"
 
     def enter_line(self) -> None:
         """If the model is large, wait until no other run draws a large model. Call it before the first computation."""
