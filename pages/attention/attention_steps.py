@@ -17,8 +17,8 @@ from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.link_values import choose, publish, seed
-from pages.ui.pickers import option_id, pick_or_none, read_number, unfolding
+from pages.ui.link_values import choose
+from pages.ui.pickers import kept_number, option_id, pick_or_none, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, TransformerConfig
@@ -54,7 +54,7 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     is_query = step is None or step.tokens[0] == "query"
     if is_query:
         take_linked_row(len(queries))
-    row = _place(QUERY, len(queries), first)
+    row = kept_number(QUERY, 0, len(queries) - 1, first)
     if step is None:
         _show_overview(steps, own_columns, sides, row)
         if fold := unfolding(words["all"], ":material/functions:", "all_steps"):
@@ -67,7 +67,8 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
                 st.markdown(f"**{words['heading'].format(number=place, title=names[step.name])}**", width="content")
                 st.button(words["back"], key="all_matrices", icon=":material/grid_view:", type="tertiary", on_click=_close)
             rows, columns = step.values.shape
-            cell = _place(ROW, rows, row if is_query else 0), _place("column", columns, 0)
+            first = row if is_query else 0
+            cell = kept_number(ROW, 0, rows - 1, first), kept_number("column", 0, columns - 1, 0)
             _show_matrix(step, own_columns, sides, row, cell)
             left, right = st.columns([1, 2])
             with left:
@@ -78,18 +79,6 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
 
 # --- the picked number -------------------------------------------------------------------------------------------------
-
-
-def _place(name: str, count: int, first: int) -> int:
-    """The picked row or column, from a click or from the address; `first` until one is picked, or if there is none such."""
-
-    def read(asked: str | None) -> int:
-        return first if asked is None else int(read_number(asked, 0, count - 1))
-
-    seed(name, read, lambda value: value if value in range(count) else first)
-    place = st.session_state[name]
-    publish(name, None if place == first else str(place))
-    return place
 
 
 def open_number(step: str, row: object, column: object, query: int | None = None) -> None:

@@ -21,8 +21,7 @@ from pages.ui.caches import cached
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, is_index, mounted, sent
 from pages.ui.export_menu import download, saving
 from pages.ui.head_grid import row_words, weight_colors
-from pages.ui.link_values import publish, seed
-from pages.ui.pickers import pick, read_number
+from pages.ui.pickers import kept_number, pick
 from pages.ui.text import language, text
 from transformer.analysis.word_trace import Group
 from transformer.pipeline.pipeline import Answer
@@ -92,10 +91,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 def picked_step(count: int) -> int:
     """The step of the session or of the link, counted from 0; the first by default."""
-    seed(STEP, lambda asked: 1 if asked is None else int(read_number(asked, 1, count)), lambda value: min(max(value, 1), count))
-    step = st.session_state[STEP]
-    publish(STEP, None if step == 1 else str(step))
-    return step - 1
+    return kept_number(STEP, 1, count, 1) - 1
 
 
 def _moved() -> None:

@@ -16,8 +16,7 @@ from pages.ui.chart import event
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
-from pages.ui.link_values import publish, seed
-from pages.ui.pickers import read_number
+from pages.ui.pickers import kept_number
 from pages.ui.text import figure_labels, text
 from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
@@ -86,12 +85,7 @@ def tree_table(run: Run) -> pd.DataFrame:
 def _selected(run: Run) -> Hypothesis:
     """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
     hypotheses, first = run.generation.hypotheses, run.generation.best.number
-    last = len(hypotheses) - 1
-    seed(NODE, lambda asked: first if asked is None else int(read_number(asked, 0, last)), lambda value: value)
-    number = st.session_state[NODE] if st.session_state[NODE] < len(hypotheses) else first
-    st.session_state[NODE] = number
-    publish(NODE, None if number == first else str(number))
-    return hypotheses[number]
+    return hypotheses[kept_number(NODE, 0, len(hypotheses) - 1, first)]
 
 
 def _pick() -> None:

@@ -27,8 +27,7 @@ from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, is_index, mounted, pa
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import download, saving
 from pages.ui.format import fixed, whole
-from pages.ui.link_values import publish, seed
-from pages.ui.pickers import read_number
+from pages.ui.pickers import kept_number
 from pages.ui.text import text
 from pages.ui.weights_table import weights_table
 from transformer import Trace
@@ -107,7 +106,7 @@ def _mount_film(film: Film, view: View, kind: str, layer: int, head: int, joined
             "curves": key_class(film_curves.KEY).removeprefix("st-key-"),
             "target": list(target),
             "frame": frame,
-            "row": _row(len(expected)),
+            "row": kept_number(ROW, 1, len(expected), 1) - 1,
             "grid": head_grid.grid_data(levels.shape[1:], queries, keys, (layer, head), KIND_COLORS[kind]),
             "text": _words(film, view),
         }
@@ -128,18 +127,6 @@ def _words(film: Film, view: View) -> dict[str, str]:
     return words | {name: words[name + whose] for name in ("tokens", "bars")}
 
 
-def _row(rows: int) -> int:
-    """The row of the decoder whose distribution is shown. It is counted from 0, but in a link from 1."""
-    seed(
-        ROW,
-        lambda asked: 0 if asked is None else int(read_number(asked, 1, rows)) - 1,
-        lambda value: min(max(value, 0), rows - 1),
-    )
-    row = st.session_state[ROW]
-    publish(ROW, None if row == 0 else str(row + 1))
-    return row
-
-
 def _asked() -> None:
     asked = sent(KEY, "asked")
     if isinstance(asked, str) and len(asked) < 10_000:
@@ -147,19 +134,19 @@ def _asked() -> None:
 
 
 def _moved() -> None:
-    _take("frame", SNAPSHOT)
+    _take("frame", SNAPSHOT, 0)
     draw_alone(BODY)
 
 
 def _picked_row() -> None:
-    _take("row", ROW)
+    _take("row", ROW, 1)
 
 
-def _take(name: str, key: str) -> None:
-    """Store an index from the browser in the session. `seed` limits it to the valid range."""
+def _take(name: str, key: str, first: int) -> None:
+    """Store an index from the browser in the session, which counts from `first`. `seed` limits it to the valid range."""
     index = sent(KEY, name)
     if is_index(index, 10_000):
-        st.session_state[key] = index
+        st.session_state[key] = first + index
 
 
 def _picked_head() -> None:

@@ -198,6 +198,19 @@ def read_number(asked: str, least: float, most: float, whole: bool = True) -> in
     return value
 
 
+def kept_number(key: str, least: int, most: int, first: int) -> int:
+    """The whole number that a click or the address has given to a choice without a widget; `first` until there is one. A number
+    that is left from another text is moved into the range."""
+
+    def read(asked: str | None) -> int:
+        return first if asked is None else int(read_number(asked, least, most))
+
+    seed(key, read, lambda value: min(max(value, least), most))
+    value: int = st.session_state[key]
+    publish(key, None if value == first else str(value))
+    return value
+
+
 def linked_number(asked: str | None, least: float, most: float, first: float, whole: bool) -> int | float:
     """The number that a link gives to a setting. `first` if the link has none, or one that is not allowed."""
     try:
