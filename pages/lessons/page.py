@@ -5,6 +5,7 @@ import streamlit as st
 from pages.lessons.content.grading import judge
 from pages.lessons.content.truths import truth_of
 from pages.lessons.desk.before_after import show_tests
+from pages.lessons.desk.class_entry import show_join, show_open
 from pages.lessons.desk.editor import show_editor
 from pages.lessons.desk.listing import show_lessons, show_upload
 from pages.lessons.desk.sheet import show_sheet
@@ -13,9 +14,6 @@ from pages.shell.frame.footer import show_computed, show_next
 from pages.ui.limits import CLASSES
 from pages.ui.pickers import pick
 from pages.ui.text import text
-
-if CLASSES:
-    from pages.lessons.desk.class_entry import show_join, show_open
 
 words = text("lessons")
 # Parameter of an address → the part that it is for, so that a link with a sheet opens the sheet.

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages.ui.compat import browser_has, opens_from_history
-from pages.ui.link_names import unknown
 from pages.ui.text import linked_language
 
 Value = TypeVar("Value")
@@ -46,7 +45,6 @@ class Memory:
         drawn: names that the page has drawn in this run.
         drawn_before: names that earlier runs have drawn and that can still be in the address.
         refused: name → text of the address that is no value of its widget, until `take_refused`.
-        told: names of the address that nothing reads and that `take_unknown` has returned.
     """
 
     page: str = ""
@@ -56,7 +54,6 @@ class Memory:
     drawn: set[str] = field(default_factory=set)
     drawn_before: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
 
     def place(self, name: str) -> str:
         """The key of a name in `chosen`."""
@@ -123,15 +120,6 @@ def take_refused() -> dict[str, str]:
     links = memory()
     refused, links.refused = links.refused, {}
     return refused
-
-
-def take_unknown() -> dict[str, str]:
-    """The names in the address that no page has → the name that is most like each, or an empty text. Each is returned once."""
-    links = memory()
-    # A name that the page has just drawn is known, even if `link_names` lacks it.
-    new = unknown(name for name in st.query_params if name not in links.told | links.known and name not in st.session_state)
-    links.told |= new.keys()
-    return new
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.models.model_texts import available
-from pages.ui.link_names import NAMES
 from pages.ui.text import text
 from tests.fuzz.hostile import EMPTY, texts, try_cases
 from tests.fuzz.links import PAGES, parameters
@@ -78,12 +77,6 @@ def test_no_link_makes_a_page_fail(page: str, log: list[str]) -> None:
     assert not faults(again, log)
     assert not again.error
     assert [each.value for each in again.title] == title
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-def test_every_name_that_a_page_reads_is_known(page: str) -> None:
-    assert {*parameters(page).names} <= NAMES
 
 
 @st.composite

@@ -8,9 +8,8 @@ import segno
 import streamlit as st
 from markupsafe import Markup
 
-from pages.lessons.class_mode.seat import Seat, memory_name
+from pages.lessons.class_mode.seat import CLASS, Seat, memory_name
 from pages.lessons.content.app_address import app_address, is_local
-from pages.lessons.content.reading import CLASS
 from pages.ui.caches import cached
 from pages.ui.escaping import literal
 from pages.ui.style import style

@@ -16,9 +16,11 @@ import streamlit as st
 
 from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, classes
 from pages.lessons.content.lesson import LessonError, Phase
-from pages.lessons.content.reading import CLASS
+from pages.ui.limits import CLASSES
 from pages.ui.tab_memory import recalled
 
+# Name of the parameter in the address.
+CLASS = "class"
 # Session keys: a `Seat`; the error if the class in the address cannot be joined; the code of a class for which the tab is asked
 # for a secret; and code → `Seat`, for the classes in which this session has, or had, a place.
 SEAT, PROBLEM, WAITING, SEATS = "class_seat", "class_problem", "class_waiting", "class_seats"
@@ -68,7 +70,7 @@ def follow_class(keep_problem: bool) -> str:
     """Give the session the place in a class that its address names. Returns the name of the class's lesson, even if the class
     is full; empty if there is no such class. `keep_problem` keeps an earlier error of joining a class, if the address names no
     class."""
-    state, asked = st.session_state, st.query_params.get(CLASS, "")
+    state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
     problem = state.get(PROBLEM)
     if not asked:
         take_seat()
@@ -154,14 +156,6 @@ def teaches_class() -> bool | None:
     """Whether this session teaches its class; None outside a class, and after its end."""
     place, code = seat(), class_code()
     return bool(place and place.secret) if code and classes().place(code) else None
-
-
-def advance(stop: int, to: Phase) -> None:
-    """Begin a phase of the question at a stop, counted from 0, for the class that this session teaches. Nothing happens if it
-    teaches none."""
-    place = seat()
-    if place:
-        classes().advance(place.code, place.secret, stop, to)
 
 
 def class_stop() -> int:

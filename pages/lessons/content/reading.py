@@ -45,10 +45,8 @@ MINUTES = 240
 VIEW_CHARACTERS = SENTENCES * TEXT_CHARACTERS  # characters of one parameter of a view; the longest lists further sentences
 # Limit of dots in a line of a file. tomllib needed 41 s for a dotted name such as `a.a.a` with 50,000 parts.
 MOST_DOTS = 1000
-# The parameter of an address that names a class.
-CLASS = "class"
 # Parameters of an address that belong to the app, not to a view.
-RESERVED = ("lesson", "lesson_stop", "answers", "marked", CLASS, "language")
+RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "language")
 
 
 def read_toml(data: bytes) -> Lesson:

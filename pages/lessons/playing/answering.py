@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.lessons.class_mode.in_class import advance, class_phase, teaches_class
+from pages.lessons.class_mode.classes import classes
+from pages.lessons.class_mode.seat import class_phase, seat
 from pages.lessons.content.grading import judge
 from pages.lessons.content.lesson import ABOUT_HEADS, Lesson, Phase
 from pages.lessons.content.lesson_answers import Answer, fits
@@ -90,11 +91,11 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
 
 def advance_class() -> None:
     """Begin the next phase of the question for the class of this session, if it teaches one."""
-    value = sent(KEY, "advance")
+    value, place = sent(KEY, "advance"), seat()
     asked = _asked(value)
     to = value.get("to") if isinstance(value, Mapping) else None
-    if asked is not None and teaches_class() and to in [int(phase) for phase in Phase]:
-        advance(asked[2], Phase(to))
+    if asked is not None and place is not None and to in [int(phase) for phase in Phase]:
+        classes().advance(place.code, place.secret, asked[2], Phase(to))
         st.rerun()  # the whole app: the page shows more once the answer is revealed
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pages.lessons.class_mode.in_class import class_phase
+from pages.lessons.class_mode.seat import class_phase
 from pages.lessons.content.lesson import LessonError, Stop
 from pages.lessons.content.lesson_answers import places
 from pages.lessons.content.question_data import question_data

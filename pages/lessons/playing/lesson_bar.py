@@ -1,17 +1,18 @@
 """The bar above every page while a lesson is open: the text of the stop, its question, and the links to other stops."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
-from pages.lessons.class_mode.in_class import CLASSES, class_phase, teaches_class
+from pages.lessons.class_mode.seat import class_phase, teaches_class
 from pages.lessons.content.grading import right_answer
 from pages.lessons.content.lesson import ABOUT_HEADS, Lesson, LessonError, Phase, Stop
 from pages.lessons.content.question_data import question_data
 from pages.lessons.content.truths import filled, truth_of
 from pages.lessons.playing.answering import KEY, advance_class, keep_answer, take_answer
 from pages.lessons.playing.asked import ROW
+from pages.lessons.playing.class_panel import show_class, warn_class
 from pages.lessons.playing.ending import ending
 from pages.lessons.playing.open_lesson import (
     FROM,
@@ -35,9 +36,6 @@ from pages.ui.style import style
 from pages.ui.text import linked_language, text
 from transformer import PRESETS, HeadlightError
 
-if CLASSES or TYPE_CHECKING:
-    from pages.lessons.playing.class_panel import show_class, warn_class
-
 LONGEST = 80  # characters of a text in the sentence about what is on the page
 
 _STYLE = style(Path(__file__).with_name("lesson_page.css"))
@@ -56,8 +54,7 @@ def lesson_bar() -> None:
 @st.fragment(key=KEY)
 def _show_bar() -> None:
     opened = open_lesson()
-    if CLASSES:
-        warn_class()
+    warn_class()
     if opened is None:
         return
     try:
@@ -72,8 +69,7 @@ def _show_bar() -> None:
         on_keep_change=keep_answer,
         on_advance_change=advance_class,
     )
-    if CLASSES:
-        show_class(lesson, opened.stop)
+    show_class(lesson, opened.stop)
 
 
 def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:

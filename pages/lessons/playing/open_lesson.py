@@ -9,11 +9,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.lessons.class_mode.in_class import class_stop, follow_class, linked_class, take_seat, teaches_class
+from pages.lessons.class_mode.seat import CLASS, class_stop, follow_class, linked_class, take_seat, teaches_class
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of, shipped
-from pages.lessons.content.reading import CLASS, RESERVED
+from pages.lessons.content.reading import RESERVED
 from pages.lessons.content.stop_views import view_of
 from pages.shell.frame.body import DRAWN
 from pages.shell.frame.navigation import address, exists

@@ -4,18 +4,18 @@ It is drawn between the bar of the lesson and the page, on every page. If the le
 lists the tokens. After the answer is checked, the marks are drawn on the page's own map (`asked.py`).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from pages.lessons.class_mode.in_class import CLASSES
 from pages.lessons.content.lesson import Stop, Truth
 from pages.lessons.content.lesson_answers import places
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, place_of
 from pages.lessons.playing.answering import PICTURE, check_marks, mark
 from pages.lessons.playing.asked import ROW, open_question, open_stop
+from pages.lessons.playing.class_panel import show_answers
 from pages.lessons.playing.experiment import show_experiment
 from pages.lessons.playing.open_lesson import OpenLesson, lesson_in_class, open_lesson
 from pages.shell.view.runs import runs
@@ -24,9 +24,6 @@ from pages.ui.marking import marking
 from pages.ui.prediction_codec import Prediction
 from pages.ui.text import text
 from transformer import HeadlightError
-
-if CLASSES or TYPE_CHECKING:
-    from pages.lessons.playing.class_panel import show_answers
 
 # Key of the container, which bar.js scrolls to.
 CONTAINER = "lesson-marks"
@@ -45,7 +42,7 @@ def show_picture() -> None:
         else:
             return
     with st.container(key=CONTAINER, gap="xsmall"):
-        if CLASSES and opened and stop:
+        if opened and stop:
             show_answers(lesson_in_class(opened), opened.stop)
         show_experiment()
 

@@ -15,14 +15,13 @@ from pages.shell.view.run_banner import AGREEMENT, fill_agreement
 from pages.shell.view.turns import turn
 from pages.ui.compat import NavigationPage, PageEnd, run_page, widgets_of
 from pages.ui.escaping import quoted
-from pages.ui.link_values import end_page, start_page, take_refused, take_unknown
+from pages.ui.link_values import end_page, start_page, take_refused
 from pages.ui.text import text
 
 # Keys of the fragment, and of the place where it is drawn (app.css).
 BODY, PLACE = "body", "page_place"
 # Session key: whether the last run of the app came to its end.
 COMPLETE = "complete"
-MOST_NAMES = 5  # most names that the note about a link says
 # Session key: the address of the page that was drawn last.
 DRAWN = "drawn_address"
 
@@ -67,17 +66,7 @@ def _draw(page: NavigationPage) -> None:
 
 
 def _say_refused() -> None:
-    """Say which values of the link the page does not have, and which names no page has. The note does not move the page, and
-    stays until it is closed."""
-    words, says = text("common"), []
+    """Say which values of the link the page does not have. The note does not move the page, and stays until it is closed."""
     if refused := take_refused():
         values = ", ".join(quoted(f"{name}={asked}") for name, asked in refused.items())
-        says.append(words["link_refused"].format(values=values))
-    if unknown := take_unknown():
-        names = [
-            words["link_closest"].format(name=quoted(name), closest=closest) if closest else quoted(name)
-            for name, closest in unknown.items()
-        ]
-        says.append(words["link_unknown"].format(names=", ".join(names[:MOST_NAMES]) + ", …" * (len(names) > MOST_NAMES)))
-    if says:
-        st.toast(" ".join(says), icon=":material/link_off:", duration="infinite")
+        st.toast(text("common")["link_refused"].format(values=values), icon=":material/link_off:", duration="infinite")

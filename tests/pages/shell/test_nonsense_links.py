@@ -31,20 +31,3 @@ def test_a_page_says_which_values_of_a_link_it_does_not_have(page: str, query: d
     start, end = text("common")["link_refused"].split("{values}")
     assert [{*says.removeprefix(start).removesuffix(end).split(", ")} for says in said] == ([{*refused}] if refused else [])
     assert not app.run().toast
-
-
-def test_a_page_says_once_which_names_of_a_link_no_page_reads() -> None:
-    app = on_page("pages/attention/page.py", **REVERSE, foo="1", modle="copy", layer="99", embed="true", utm_source="x")
-    (toast,) = app.toast
-    says = toast.value.replace("\\", "")
-    assert says == (
-        "This page has no layer=99, so it shows its usual choice. No page reads foo, modle (perhaps model?) from a link."
-    )
-    assert not app.run().toast
-    # Names of other pages, and of parts that are not drawn, are known.
-    assert not on_page("pages/attention/page.py", **REVERSE, seed="2", d_model="8", lesson_stop="1", cell="lens.0.3.5").toast
-
-
-def test_of_many_names_that_no_page_reads_five_are_said() -> None:
-    (toast,) = on_page("pages/home/page.py", **REVERSE, **{f"xyz{number}": "1" for number in range(9)}).toast
-    assert toast.value.replace("\\", "") == "No page reads xyz0, xyz1, xyz2, xyz3, xyz4, … from a link."
