@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float
 from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import factor, show_number
 from pages.shell.view.map_names import map_names
-from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
@@ -76,7 +75,7 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
 
 def _explain_weight(view: View, trace: Trace, kind: str, layer: int, head: int, cell: Cell) -> None:
     """Show how a weight is computed from the scores of its row."""
-    model = None if view.pipeline.model is None else runs().own_network(view.key)
+    model = view.pipeline.model
     explained = explain(model, trace, kind, layer, head, "weights", cell.row, cell.column)
     queries, keys = map(numbered_tokens, map_names(view, trace, kind))
     step = attention_step(trace, kind, layer, head, "weights", 0)

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from pages.layers.stops import title
 from pages.layers.tensors import binned, opened_columns
 from pages.shell.view.explained_number import formula_with_numbers, show_number
-from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.cards import card
 from pages.ui.escaping import filled, literal
@@ -198,7 +197,7 @@ def _explain(view: View, trace: Trace, stop: Stop, cell: tuple[int, int], item: 
     """Draw the computation of one number of a stop. Returns False if there is no computation, as for an id or a row of a
     table."""
     path = TensorPath.parse(stop.path)
-    model = None if view.pipeline.model is None else runs().own_network(view.key)
+    model = view.pipeline.model
     if path.kind is not None and path.layer is not None:
         kind, (row, column) = str(path.kind), cell
         names = {tensor_path(trace, kind, path.layer, name): name for name in step_names(trace, kind)}

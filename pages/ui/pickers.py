@@ -103,7 +103,6 @@ def pick_position(
     positions: Sequence[int] | None = None,
     first: int | None = None,
     help: str | None = None,
-    on_change: Callable[[], None] | None = None,
     as_list: bool = True,
 ) -> int:
     """The position of a picked token.
@@ -117,7 +116,7 @@ def pick_position(
     """
     labels = dict(enumerate(numbered_tokens(tokens)))
     options = range(len(tokens)) if positions is None else positions
-    return pick(label, options, key, help, first, as_list=as_list, labels=labels, on_change=on_change)
+    return pick(label, options, key, help, first, as_list=as_list, labels=labels)
 
 
 def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
@@ -219,9 +218,9 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
         return first
 
 
-def linked_whole(asked: str | None, first: int, least: int = 0, most: int = 999) -> int:
+def linked_whole(asked: str | None, first: int, least: int = 0) -> int:
     """The whole number that a link gives. `first` if the link has none, or one that is not allowed."""
-    return int(linked_number(asked, least, most, first, whole=True))
+    return int(linked_number(asked, least, 999, first, whole=True))
 
 
 def pick_number(

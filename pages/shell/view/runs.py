@@ -38,16 +38,13 @@ class Runs:
 
     def __init__(self, cache: Store = RESULTS) -> None:
         self._cache = cache
-        self._loaded: Callable[[str | OwnModel], Pipeline] = cache.cached(load)
-        self._untrained: Callable[[str, tuple[tuple[str, int], ...]], UntrainedModels] = cache.cached(UntrainedModels)
-        self.trace: Callable[[Key, Sources, Targets, Edits], Trace] = cache.cached(self._trace)
-        self.encoding: Callable[[Key, Side, str], Encoding] = cache.cached(self._encoding)
-        self.answer: Callable[[Key, str, Edits], Answer] = cache.cached(self._answer)
-        self.agreement: Callable[[Key, Sources, Targets], Agreement] = cache.cached(self._agreement)
-        self.edited: Callable[[Key, str, str | Answer | None, Edits, tuple[int, ...]], Predictions] = cache.cached(self._edited)
-        self.importance: Callable[[Key, str, str | Answer, Edits, int, Report], tuple[float, Drops]] = cache.cached(
-            self._importance, ignored=1
-        )
+        self._loaded, self._untrained = cache.cached(load), cache.cached(UntrainedModels)
+        self.trace = cache.cached(self._trace)
+        self.encoding = cache.cached(self._encoding)
+        self.answer = cache.cached(self._answer)
+        self.agreement = cache.cached(self._agreement)
+        self.edited = cache.cached(self._edited)
+        self.importance = cache.cached(self._importance, ignored=1)
 
     def pipeline(self, key: Key) -> TextPipeline:
         """The pipeline of a model.

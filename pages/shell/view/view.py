@@ -125,9 +125,9 @@ class View:
         model writes under the same edits."""
         return self.run(runs().trace, self.key, self.sources[:1], self.targets[:1], edits)
 
-    def batch_trace(self, edits: Edits = ()) -> Trace:
+    def batch_trace(self) -> Trace:
         """The trace of every sentence in one padded batch, from the shared cache."""
-        return self.run(runs().trace, self.key, self.sources, self.targets, edits)
+        return self.run(runs().trace, self.key, self.sources, self.targets, ())
 
     def encoding(self, side: Side, item: int = 0) -> Encoding:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
