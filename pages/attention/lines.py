@@ -73,13 +73,13 @@ def lines(
         raise ValueError(f"weights {weights.shape} and allowed {allowed.shape} must both be [head, query, key] = {shape}")
     start = {"locked": locked, "heads": heads, "threshold": threshold}
     sent = st.session_state.get(key) or {}
-    state = _state(sent.get("view") or start, shape, threshold)
+    state = state_of(sent.get("view") or start, shape, threshold)
     result = _mount(
         key=key,
         data={"weights": packed(signed(weights, allowed)), **lines_data(shape, queries, keys, state, head)},
         on_view_change=on_change or no_callback,
     )
-    return _state(result.get("view") or start, shape, threshold)
+    return state_of(result.get("view") or start, shape, threshold)
 
 
 def lines_data(
@@ -100,7 +100,7 @@ def lines_data(
 
 def heads_on(key: str, count: int) -> tuple[int, ...]:
     """The heads that are on in the `lines` widget with this key, out of `count` heads; for use in its `on_change`."""
-    return _state((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
+    return state_of((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
 def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32)
 
 
-def _state(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
+def state_of(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
     """The state that the browser or a link sent. It is untrusted, so tokens and heads that do not exist are dropped."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))

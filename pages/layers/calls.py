@@ -153,10 +153,10 @@ def _configuration(config: TransformerConfig) -> None:
             mark = words["differs"] if value != usual["vanilla"] and "usual" not in field else ""
             as_usual = field.get("usual") or _usual(usual, field.get("paper"))
             rows.append((name, f"{setting(value)}{mark}", as_usual, field["meaning"], field["grows"]))
-    st.html(_fields([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
+    st.html(fields_table([columns[name] for name in ("field", "here", "usual", "meaning", "grows")], rows))
 
 
-def _fields(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
+def fields_table(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
     """An HTML table that becomes a list on a narrow screen, because five columns of text do not fit there."""
     nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
     head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)

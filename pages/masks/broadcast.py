@@ -26,14 +26,16 @@ def show_broadcast(trace: Trace, kind: Kind) -> None:
     names = ("batch", "head", f"query: {kind.queries}", f"key: {kind.keys}")
     heads = Markup("").join(Markup('<div class="axis">{}</div>').format(name) for name in names)
     rows = [
-        _row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
-        _row(words["scores_row"], scores, scores, names, words),
+        tensor_row(words["mask_row"][kind], tuple(mask.shape), scores, names, words),
+        tensor_row(words["scores_row"], scores, scores, names, words),
     ]
     template = '{style}<div class="broadcast" style="--kind: {color}"><div class="axis"></div>{heads}{rows}</div>'
     st.html(Markup(template).format(style=STYLE, color=KIND_COLORS[kind], heads=heads, rows=Markup("").join(rows)))
 
 
-def _row(name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]) -> Markup:
+def tensor_row(
+    name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]
+) -> Markup:
     """An HTML row for a tensor: its name and shape, and on each axis one square for each index. Squares of copies are dashed.
 
     Each cell repeats the name of its axis, because phones hide the row of names above.

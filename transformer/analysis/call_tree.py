@@ -75,7 +75,7 @@ def constructor_calls(model: Transformer) -> Call:
         InputError: `model` is not a Transformer.
     """
     check_model(model)
-    with _NoMemory(), _Recorder("__init__") as recorder:
+    with NoMemory(), _Recorder("__init__") as recorder:
         built = type(model)(model.config)
     # The paths of modules exist only after the whole model is built. The given model has the true numbers of parameters.
     live = dict(model.named_modules())
@@ -265,7 +265,7 @@ def _given(called: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, A
     return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
 
 
-class _NoMemory(TorchFunctionMode):
+class NoMemory(TorchFunctionMode):
     """In this context, and only in this thread, new parameters of modules have shapes, but no memory and no values."""
 
     def __torch_function__(

@@ -349,13 +349,13 @@ def test_lines_follow_the_colour_scheme_of_the_page(view: Lines, scheme: Literal
 
 
 def test_invalid_values_from_the_browser_are_dropped() -> None:
-    from pages.attention.lines import _state
+    from pages.attention.lines import state_of
 
     sent = {"locked": [["query", 9], ["query", True], "x", ["key", 1], [[], 1]], "heads": [7, 1.5, "2"], "threshold": "high"}
-    state = _state(sent, (2, 3, 4), 0.05)
+    state = state_of(sent, (2, 3, 4), 0.05)
     assert state == ((("key", 1),), (0, 1), 0.05)
-    assert _state({"heads": []}, (2, 3, 4), 0.05).heads == ()
-    assert _state(None, (2, 3, 4), 0.1) == ((), (0, 1), 0.1)
+    assert state_of({"heads": []}, (2, 3, 4), 0.05).heads == ()
+    assert state_of(None, (2, 3, 4), 0.1) == ((), (0, 1), 0.1)
 
 
 def test_shapes_that_do_not_match_raise_an_error() -> None:

@@ -1,6 +1,7 @@
 """The views and messages of the Attention page, without a browser."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.attention.lines_view import is_switched_off
-from pages.shell.models import folders
 from pages.ui.format import number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import text
@@ -173,12 +173,12 @@ def test_a_link_with_a_row_alone_follows_this_row() -> None:
     assert "row=99" in shown(app.toast[0].value)
 
 
-def test_a_large_map_and_the_steps_follow_the_same_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_map_and_the_steps_follow_the_same_row(tmp_path: Path, name_folders: Callable[..., None]) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
     folder = tmp_path / "long"
     tiny.save_model("bert", folder, max_position_embeddings=200)
     tiny.save_tokenizer(folder)
-    monkeypatch.setenv(folders.VARIABLE, str(folder))
+    name_folders(folder)
     app = opened(model="long", source="the cat sleeps . " * 40, row="7")
     assert shown_errors(app) == ""
     assert app.slider(key="query").value == 7  # an older link names the row of a large map so

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
 from pages.lessons.playing.open_lesson import FIRST_LESSON, LEFT, OPEN, OpenLesson
 from pages.shell.frame.navigation import page_files, tour
-from pages.shell.models import folders
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.view.runs import runs
 from pages.ui.format import share
@@ -115,10 +115,10 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["marian", "mbart", "bart"])
 def test_the_map_says_of_an_imported_model_whether_rows_of_its_token_table_are_scaled(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, name_folders: Callable[..., None]
 ) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
-    monkeypatch.setenv(folders.VARIABLE, str(tiny.folder_of(name)))
+    name_folders(tiny.folder_of(name))
     encoder, decoder = columns_of(sent(opened(model=name, source="the cat sleeps ."), "elements"))
     note = WORDS["map"]["table" if name == "bart" else "scaled"].format(vocabulary=tiny.VOCAB, width=16)
     assert (told(encoder, "note")[0], told(decoder, "note")[0]) == (note, note)

@@ -1,5 +1,6 @@
 """The box for a model of a hub. In these tests the hub is a small server on this machine."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.transformer.huggingface.loopback import COMMIT, Hub, serving
 from tests.transformer.huggingface.tiny import folder_of
 from transformer import CheckpointError
 from transformer.huggingface import hub as hubs
+from transformer.huggingface.hf_limits import HUB_DOWNLOADS, HUB_WAITING
 
 MASKS = "pages/masks/page.py"
 NAME = f"owner/tiny@{COMMIT}"
@@ -32,8 +34,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setenv(hubs.ADDRESS, served.address)
         yield served
         served.gate.set()
-        for one in hub_downloads._RUNNING:
-            one.thread.join()
+        for thread in threading.enumerate():
+            if thread.name.startswith("download "):
+                thread.join()
 
 
 def pressed(app: AppTest, key: str) -> AppTest:
@@ -82,17 +85,16 @@ def test_a_link_asks_before_it_downloads_and_errors_are_sentences(hub: Hub) -> N
     assert hub.requests == []
 
 
-def test_the_number_of_waiting_downloads_is_limited(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_waiting_downloads_is_limited(hub: Hub) -> None:
     hub.gate.clear()
-    monkeypatch.setattr(hub_downloads, "HUB_WAITING", 1)
-    for name in ("tiny", "other"):
-        hub_downloads.start(hubs.hub_id(f"owner/{name}"), "a visitor")
+    for number in range(HUB_DOWNLOADS + HUB_WAITING):
+        hub_downloads.start(hubs.hub_id(f"owner/model-{number}"), "a visitor")
     with pytest.raises(CheckpointError, match="Too many models are being downloaded"):
-        hub_downloads.start(hubs.hub_id("owner/third"), "a visitor")
+        hub_downloads.start(hubs.hub_id("owner/another"), "a visitor")
 
 
-def test_there_is_no_box_if_the_operator_has_not_allowed_it(hub: Hub) -> None:
-    folders.HUB = False  # restored by the fixture
+def test_there_is_no_box_if_the_operator_has_not_allowed_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "HUB", False)
     app = on_page(MASKS, model="owner/tiny")
     assert text("hub")["refused"].format(name="owner/tiny") in [shown(warning.value) for warning in app.sidebar.warning]
     assert hub_box.MENU not in app.session_state

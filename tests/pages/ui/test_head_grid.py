@@ -416,7 +416,18 @@ def test_the_data_sent_to_the_browser_is_small_and_without_nan(case: tuple[int, 
     assert len(base64.b64decode(data["colors"]["scale"])) == 3 * (LEVELS + 1)
 
 
+def _picking() -> None:
+    """A page that writes which tile was picked."""
+    import streamlit as st
+
+    from pages.ui.head_grid import picked
+
+    st.text(picked("overview"))
+
+
 @pytest.mark.parametrize("message", [None, 3, [1], [1, 2, 3], ["1", 2], [True, 0], [-1, 0], [0.5, 1], {"layer": 1}])
 def test_invalid_picks_from_the_browser_are_ignored(message: Any) -> None:
-    assert module._tile(message) is None
-    assert module._tile([1, 2]) == (1, 2)
+    app = AppTest.from_function(_picking)
+    for sent, picked in ((message, None), ([1, 2], (1, 2))):
+        app.session_state["overview"] = {"pick": sent}
+        assert [each.value for each in app.run().text] == [str(picked)]

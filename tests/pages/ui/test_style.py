@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.layers.calls import _fields
+from pages.layers.calls import fields_table
 from pages.masks.batch_table import batch_table
-from pages.masks.broadcast import _row
+from pages.masks.broadcast import tensor_row
 from pages.tokens.sentence import chips
 from pages.ui.style import app_style
 from pages.ui.text import text
@@ -45,8 +45,8 @@ class Reader(HTMLParser):
     ("html", "part"),
     [
         (batch_table([[ATTACK]], np.array([[True]]), [ATTACK], ATTACK, "red", picked=0), ATTACK),
-        (_row(ATTACK, (1, 1, 1, 2), (1, 2, 2, 2), (ATTACK,) * 4, text("masks")), ATTACK),
-        (_fields([ATTACK] * 5, [(ATTACK,) * 5]), ATTACK),
+        (tensor_row(ATTACK, (1, 1, 1, 2), (1, 2, 2, 2), (ATTACK,) * 4, text("masks")), ATTACK),
+        (fields_table([ATTACK] * 5, [(ATTACK,) * 5]), ATTACK),
         (chips(VOCABULARY, (VOCABULARY.sos, *[VOCABULARY.unk] * len(TYPED), VOCABULARY.eos), TYPED), "<"),
     ],
     ids=["batch_table", "broadcast", "fields", "chips"],

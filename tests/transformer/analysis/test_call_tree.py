@@ -184,7 +184,7 @@ def test_a_failing_pass_leaves_no_profiler() -> None:
 def test_a_rebuilt_model_takes_no_memory_and_no_random_numbers(preset: str) -> None:
     model = small(preset)
     state = torch.random.get_rng_state()
-    with calls._NoMemory():
+    with calls.NoMemory():
         again = Transformer(model.config)
     constructor_calls(model)
     assert torch.equal(torch.random.get_rng_state(), state)

@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from pages.shell.models import untrained_models
 from pages.shell.view import runs
@@ -85,6 +86,7 @@ def test_weights_that_are_still_in_use_are_shared_after_the_cache_has_dropped_th
         pipeline.network.get_parameter("encoder.layers.0.feed_forward.up_projection.weight") for pipeline in (held, later)
     )
     assert first.data_ptr() == second.data_ptr()
+    memory = StorageWeakRef(first.untyped_storage())
     del held, later, first, second
     gc.collect()
-    assert ("vanilla", one.sizes) not in untrained_models._WEIGHTS
+    assert memory.expired()
