@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -32,19 +33,26 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
         waits: whether the tab also reports that it has no text. `recall` then gets an empty text.
         linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers send that part to no server.
     """
-    state, key = st.session_state, f"tab_memory_{name}"
-
-    def take() -> None:
-        if recalled(name):
-            return
-        stored = sent(key, "recall")
-        text = stored.get("text") if isinstance(stored, Mapping) else None
-        state[RECALLED + name] = True
-        recall(text if isinstance(text, str) else "")
-
+    state = st.session_state
     state.setdefault(SESSION, secrets.token_urlsafe(6))
     # A report is lost if another page opens meanwhile. The script runs again when its data change, so a new count makes it
     # report again.
     state[ASKED + name] = state.get(ASKED + name, 0) + (not recalled(name))
     data = {"name": name, "session": state[SESSION], "text": store, "recalled": recalled(name), "waits": waits}
-    _mount(key=key, data=data | {"linked": linked, "asked": state[ASKED + name]}, on_recall_change=take)
+    data |= {"linked": linked, "asked": state[ASKED + name]}
+    _mount(key=_key(name), data=data, on_recall_change=partial(take_report, name, recall))
+
+
+def take_report(name: str, recall: Callable[[str], None]) -> None:
+    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken."""
+    if recalled(name):
+        return
+    stored = sent(_key(name), "recall")
+    text = stored.get("text") if isinstance(stored, Mapping) else None
+    st.session_state[RECALLED + name] = True
+    recall(text if isinstance(text, str) else "")
+
+
+def _key(name: str) -> str:
+    """The key of the component that stores the text with this name."""
+    return f"tab_memory_{name}"

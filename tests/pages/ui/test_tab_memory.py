@@ -1,26 +1,33 @@
 """A text that a tab of the browser stores is recalled once, even if a report of it was lost."""
 
-from typing import Any
+import json
 
-import pytest
-
-from pages.ui import tab_memory as module
-from pages.ui.tab_memory import recalled, tab_memory
+from streamlit.testing.v1 import AppTest
 
 
-def test_a_tab_is_asked_in_each_run_until_it_has_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    state: dict[str, Any] = {}
-    mounted: list[dict[str, Any]] = []
-    recalls: list[str] = []
-    monkeypatch.setattr(module.st, "session_state", state)
-    monkeypatch.setattr(module, "_mount", lambda **given: mounted.append(given))
-    for _ in range(2):  # another page has opened before the first report arrived
-        tab_memory("name", "", recalls.append, waits=True)
-    assert [given["data"]["asked"] for given in mounted] == [1, 2]
-    state["tab_memory_name"] = {"recall": {"text": "stored"}}
-    for given in mounted:  # both reports arrive
-        given["on_recall_change"]()
-    assert recalls == ["stored"]
-    assert recalled("name")
-    tab_memory("name", "stored", recalls.append, waits=True)
-    assert mounted[-1]["data"]["asked"] == 2
+def page() -> None:
+    """A page that recalls a text, with a button that does what a report of the tab does."""
+    import streamlit as st
+
+    from pages.ui.tab_memory import tab_memory, take_report
+
+    recalls = st.session_state.setdefault("recalls", [])
+    tab_memory("name", "", recalls.append, waits=True)
+    st.button("report", on_click=take_report, args=("name", recalls.append))
+
+
+def asked(app: AppTest) -> int:
+    """How many runs have asked the tab, as its script is told."""
+    assert not app.exception
+    (component,) = app.get("bidi_component")
+    return json.loads(component.proto.json)["asked"]
+
+
+def test_a_tab_is_asked_in_each_run_until_it_has_reported() -> None:
+    app = AppTest.from_function(page)
+    assert [asked(app.run()) for _ in range(2)] == [1, 2]  # another page has opened before the first report arrived
+    app.session_state["tab_memory_name"] = {"recall": {"text": "stored"}}
+    for _ in range(2):  # both reports arrive
+        app.button[0].click().run()
+        assert app.session_state["recalls"] == ["stored"]
+        assert asked(app) == 2
