@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 import segno
+import streamlit as st
 from markupsafe import escape
 from playwright.sync_api import BrowserContext, Page, expect
 from streamlit.testing.v1 import AppTest
@@ -27,7 +28,7 @@ from pages.lessons.content.grading import right_option
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.content.truths import truth_of
-from pages.lessons.playing import answering, class_panel, lesson_bar
+from pages.lessons.playing import class_panel, lesson_bar
 from pages.lessons.playing.answering import KEY
 from pages.lessons.playing.class_panel import INVITE
 from pages.ui import tab_memory
@@ -426,8 +427,9 @@ def test_an_answer_that_is_given_before_the_phone_has_its_seat_counts_in_the_cla
 
     def mount_and_click(on_answer_change: Callable[[], None], **given: Any) -> None:
         for click in clicks:
-            monkeypatch.setattr(answering, "_sent", click.get)
+            st.session_state[KEY] = click  # what the bar sends
             on_answer_change()
+            del st.session_state[KEY]
         mount(on_answer_change=on_answer_change, **given)
 
     code, secret = store.open(LESSON)
