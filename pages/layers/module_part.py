@@ -6,22 +6,25 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from pages.layers.explained_module import explain_compared, explain_recorded, explain_watched, show_tensors
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.opened_file import opened_file, show_file_box, show_refused
-from pages.ui.charts import passing_chart, show
 from pages.ui.escaping import literal
-from pages.ui.file_heads import pick_head, show_head
-from pages.ui.format import named_shape, number
+from pages.ui.file_heads import head_chart, pick_head
+from pages.ui.format import named_shape, number, token_at
 from pages.ui.pickers import pick
 from pages.ui.text import text
-from transformer import Watched, draw
+from transformer import Watched
+from transformer.draw.draw_watched import watched_views
 from transformer.figures.panels import tensor_view
-from transformer.figures.tensor_sheet import tiles_figure
 from transformer.watching.compared_file import FORMAT, ComparedRun, ComparedTensor, read_compared
+from transformer.watching.watched_number import watched_number
 
 # Session keys.
 FILE, TENSOR, ITEM, PART = "own_module", "own_tensor", "own_item", "own_part"
 MOST_CELLS = 40_000  # cells of a map
-CELL = 16  # px
+CELL, TENSOR_CELL = 16, 20  # px of a cell, of compared tensors and of one tensor
+AXES = ("query", "key")
 
 
 def show_module() -> None:
@@ -68,16 +71,30 @@ def _show_watched(watched: Watched) -> None:
         st.info(words["large"].format(most=MOST_CELLS), icon=":material/zoom_out_map:")
         return
     named = next((each for each in watched.attentions if watched[each].path == path), None)
+    alt = words["alt"].format(path=path)
     if named is None:
-        show(
-            passing_chart(lambda: draw.watched_tensor(watched, path, item).figure), "own-tensor", words["alt"].format(path=path)
+        views = watched_views(watched, path, item)
+        show_tensors(
+            step.path,
+            views,
+            TENSOR_CELL,
+            "own-tensor",
+            alt,
+            lambda view, at: explain_watched(watched, path, item, views.index(view), view, at),
         )
         return
     weights, allowed = watched.weights(named)[item, None].float().numpy(), watched.allowed(named)[item, None].numpy()
-    queries, keys = watched.labels(named, item)
-    layer, head = pick_head("module", weights, allowed, queries, keys)
+    names = watched.labels(named, item)
+    layer, head = pick_head("module", weights, allowed, *names)
     st.markdown(f"**{text('attention')['head']} {head + 1}**")
-    show_head("own-tensor", weights[layer, head], allowed[layer, head], queries, keys, words["alt"].format(path=path))
+    shown, strongest = head_chart(weights[layer, head], allowed[layer, head], *names)
+
+    def explain_weight(cell: Cell) -> None:
+        place = [f"{axis} {token_at(at, literal(of[at]))}" for axis, at, of in zip(AXES, cell[2:], names, strict=True)]
+        computed = watched_number(watched, path, item, head, cell.row, cell.column)
+        explain_recorded(path, place, float(weights[layer, head, cell.row, cell.column]), computed)
+
+    show_explained(shown, "own-tensor", f"{alt} {strongest}", explain_weight, weights.shape[2:], AXES, tells=True)
 
 
 def _show_compared(run: ComparedRun) -> None:
@@ -115,10 +132,15 @@ def _show_three(run: ComparedRun, tensor: ComparedTensor) -> None:
     if theirs is not None:
         views.append(tensor_view(words["theirs"], theirs, axes, scale, sides))
         views.append(tensor_view(words["change"], theirs - ours, axes, "signed", sides))
-    show(
-        passing_chart(tiles_figure, {tensor.path: views}, CELL),
+
+    first, second = views[0], views[1] if theirs is not None else None
+    show_tensors(
+        tensor.path,
+        views,
+        CELL,
         "own-compared",
         words["compared_alt"].format(path=tensor.path),
+        lambda _, at: explain_compared(tensor.path, first, second, at),
     )
 
 

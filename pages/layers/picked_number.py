@@ -7,12 +7,12 @@ import streamlit as st
 from markupsafe import Markup
 
 from pages.layers.stops import title
-from pages.layers.tensors import binned, opened_columns
+from pages.layers.tensors import binned, named_place, opened_columns
 from pages.shell.view.explained_number import formula_with_numbers, show_number
 from pages.shell.view.view import View
 from pages.ui.cards import card
 from pages.ui.escaping import filled, literal
-from pages.ui.format import number, numbered_tokens, token_at
+from pages.ui.format import number, numbered_tokens
 from pages.ui.link_values import choose, publish, seed
 from pages.ui.text import text
 from transformer import Trace
@@ -185,10 +185,7 @@ def _said(stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], head:
     own = stops.get(drawn.path)
     heads = [axis for axis in own.axes if axis in HEADS] if own else []
     names = [f"{axis} {tile + 1}" if head is None else f"head {head + 1}" for axis in heads]
-    for axis, index in enumerate(cell, 1):
-        name, tokens = drawn.panel.axes[axis], drawn.labels(axis)
-        if name not in ("", "1"):
-            names.append(f"{name} {index}" if tokens is None else f"{name} {token_at(index, literal(tokens[index]))}")
+    names += named_place(drawn, *cell)
     value = number(float(drawn.panel.values[tuple(at)]))
     return text("walk")["number"]["is"].format(title=literal(drawn.title), place=", ".join(names), value=value)
 

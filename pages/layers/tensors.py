@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, described, show
+from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
 from transformer.figures import stop_figure
@@ -153,6 +154,17 @@ def _view_of(sent: Mapping[str, Any], shown: Sequence[TensorView]) -> TensorView
     """The view on whose axes an event happened."""
     axis = sent.get("axis")
     return shown[axis - 1] if isinstance(axis, int) and 0 < axis <= len(shown) else None
+
+
+def named_place(view: TensorView, row: int, column: int) -> list[str]:
+    """The row and the column of a number in a view, as Markdown: `query 3 · cat`, `key 2 · the`."""
+    names = []
+    for axis, index in ((1, row), (2, column)):
+        name, tokens = view.panel.axes[axis], view.labels(axis)
+        if name.strip() not in ("", "1"):
+            token = None if tokens is None else literal(tokens[index])
+            names.append(f"{name} {index}" if token is None else f"{name} {token_at(index, token)}")
+    return names
 
 
 def numbers(shown: TensorView) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import streamlit as st
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from pages.ui.charts import passing_chart, show
+from pages.ui.charts import Chart, passing_chart, show
 from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.pickers import pick
 from pages.ui.text import figure_labels, text
@@ -38,6 +38,15 @@ def pick_head(
     return layer, head
 
 
+def head_chart(
+    weights: Float[ndarray, "query key"], allowed: Bool[ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]
+) -> tuple[Chart, str]:
+    """The map of one head for half of the page, with numbers if there is room; and its strongest cells in words."""
+    draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
+    figure = passing_chart(draw, weights, allowed, queries, keys, labels=figure_labels())
+    return figure, strongest_rows(weights, allowed, queries, keys)
+
+
 def show_head(
     name: str,
     weights: Float[ndarray, "query key"],
@@ -46,7 +55,6 @@ def show_head(
     keys: Sequence[str],
     alt: str,
 ) -> None:
-    """Draw the map of one head in half of the page, with numbers if there is room. `name` is the key of the chart."""
-    draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
-    figure = passing_chart(draw, weights, allowed, queries, keys, labels=figure_labels())
-    show(figure, name, f"{alt} {strongest_rows(weights, allowed, queries, keys)}", tells=True)
+    """Draw the map of one head in half of the page. `name` is the key of the chart."""
+    figure, says = head_chart(weights, allowed, queries, keys)
+    show(figure, name, f"{alt} {says}", tells=True)

@@ -38,7 +38,11 @@ class Explained(NamedTuple):
 
 def explained(page: str, cell: str, **query: str) -> Explained:
     """Open a page with an explained cell, as in its address. If the cell can be clicked, the page keeps it there."""
-    app = on_page(page, cell=cell, **query)
+    return explanation(on_page(page, cell=cell, **query), cell)
+
+
+def explanation(app: AppTest, cell: str) -> Explained:
+    """The explanation of a cell that is open in an app."""
     assert not app.exception
     assert "".join(app.query_params.get("cell", "")) == cell
     key, trace, row, column = cell.rsplit(".", 3)

@@ -11,6 +11,7 @@ from transformer.figures.panels import TensorView, tensor_view
 from transformer.figures.tensor_sheet import tiles_figure
 from transformer.tracing.paths import SIDES, check_index
 from transformer.watching.watched import Watched
+from transformer.watching.watched_number import matrices
 
 TILE_CELL = 20  # px of a cell in the maps of all heads
 
@@ -46,24 +47,17 @@ def watched_tensor(watched: Watched, path: str, item: int = 0) -> go.Figure:
     """One tensor of a watched module, for one text. `watched` is what `watch` returns. Several matrices of the tensor, such as
     those of heads, are drawn side by side."""
     _check(watched)
-    activation = watched[path]
-    values, axes = activation.values.detach(), [*activation.axes]
-    if values.is_complex() or not values.numel():
-        raise InputError("{path} has no numbers that can be drawn.", path=path)
-    if "batch" in axes:
-        place = axes.index("batch")
-        check_index("item", item, values.shape[place])
-        values, axes = values.select(place, item), [axis for axis in axes if axis != "batch"]
-    while values.ndim < 2:
-        values, axes = values[None], [" ", *axes] if values.ndim else ["  "]
-    tokens = _tokens(watched, path, item, axes, values.shape)
-    matrices = values.float().flatten(0, -3).numpy() if values.ndim > 2 else values.float()[None].numpy()
-    title = activation.path
-    views: list[TensorView] = [
-        tensor_view(title if len(matrices) == 1 else f"{title} {place}", matrix, axes[-2:], "signed", tokens)
-        for place, matrix in enumerate(matrices)
+    return tiles_figure({watched[path].path: watched_views(watched, path, item)}, TILE_CELL)
+
+
+def watched_views(watched: Watched, path: str, item: int = 0) -> list[TensorView]:
+    """The matrices of a tensor, as `watched_tensor` draws them, in the order of `watched_number.matrices`."""
+    values, axes = matrices(watched, path, item)
+    tokens, title = _tokens(watched, path, item, axes[-2:], values.shape[-2:]), watched[path].path
+    return [
+        tensor_view(title if len(values) == 1 else f"{title} {place}", matrix, axes[-2:], "signed", tokens)
+        for place, matrix in enumerate(values.numpy())
     ]
-    return tiles_figure({title: views}, TILE_CELL)
 
 
 def _tokens(watched: Watched, path: str, item: int, axes: Sequence[str], shape: Sequence[int]) -> dict[str, Sequence[str]]:

@@ -11,6 +11,7 @@ from torch import nn
 from pages.layers.module_part import TENSOR
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
+from tests.pages.explained import explanation
 from transformer import Watched, watch
 from transformer.watching.compared_file import ComparedRun, ComparedTensor, compared_bytes
 
@@ -18,9 +19,9 @@ PAGE = "pages/layers/page.py"
 PATHS = ("source_embedding.sum", "encoder.layers.0.self_attention.weights", "encoder.output", "logits")
 
 
-def opened(data: bytes) -> AppTest:
+def opened(data: bytes, **query: str) -> AppTest:
     """The part with a file opened."""
-    app = on_page(PAGE, model="copy", part="module")
+    app = on_page(PAGE, model="copy", part="module", **query)
     assert text("module")["empty"] in [info.value for info in app.info]
     app.file_uploader[0].upload("mine.safetensors", data).run()
     return app
@@ -99,3 +100,43 @@ def test_a_file_without_tensors_and_one_with_a_long_description_open() -> None:
     app.file_uploader[0].upload("long.safetensors", compared_bytes(ComparedRun(lines, None, 1e-4, (tensor,), {}))).run()
     assert shown_errors(app) == ""
     assert [each.key for each in charts(app)] == ["own-compared"]
+
+
+@pytest.mark.parametrize(
+    ("path", "cell", "says"),
+    [
+        ("self_attn.weights", "own-tensor.0.1.2", "softmax"),
+        ("self_attn.scores", "own-tensor.1.1.2", "divided by"),
+        ("self_attn.head_output", "own-tensor.0.2.3", "the values of all keys"),
+        ("linear1.output", "own-tensor.0.2.5", "not its code"),
+    ],
+)
+def test_a_number_of_a_watched_module_is_computed_from_the_tensors_in_the_file(path: str, cell: str, says: str) -> None:
+    app = opened(watched(), cell=cell)
+    app.session_state[TENSOR] = path
+    found = explanation(app.run(), cell)
+    assert path in found.says
+    assert says in found.says
+    assert ("query" if "self_attn" in path else "source") in found.says
+    if path != "linear1.output":
+        assert found.result == pytest.approx(found.drawn, rel=1e-3, abs=1e-5)
+    else:
+        assert f"{found.drawn:.8g}".replace("-", "−") in found.says
+
+
+@pytest.mark.parametrize("trace", [0, 1, 2])
+def test_a_number_of_a_comparison_is_beside_that_of_the_other_network(trace: int) -> None:
+    cell = f"own-compared.{trace}.1.2"
+    found = explanation(opened(compared(), cell=cell), cell)
+    first, second = (float(part.strip("() ")) for part in found.formula.partition("=")[0].split(" - ", 1))
+    assert (second, first, found.result)[trace] == pytest.approx(found.drawn, rel=1e-3)
+    assert found.result == pytest.approx(0.25, abs=1e-5)
+
+
+def test_a_number_without_a_partner_and_a_cell_that_does_not_exist() -> None:
+    app = opened(compared(), cell="own-compared.0.1.2")
+    app.session_state[TENSOR] = PATHS[2]
+    assert "yours has no such tensor" in explanation(app.run(), "own-compared.0.1.2").says
+    app = opened(compared(), cell="own-compared.0.9.1")
+    assert shown_errors(app) == ""
+    assert not app.get("latex")

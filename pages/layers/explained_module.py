@@ -1,0 +1,89 @@
+"""How a clicked number of somebody's own module was computed, as far as the file of its tensors tells."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import streamlit as st
+
+from pages.layers.tensors import named_place
+from pages.shell.view.explained_chart import Cell, clicked_cell, opened, show_computation, toggle
+from pages.shell.view.explained_number import difference_formula, formula_with_numbers
+from pages.ui.chart import event
+from pages.ui.charts import passing_chart, show
+from pages.ui.escaping import literal
+from pages.ui.format import number
+from pages.ui.text import figure_labels, text
+from transformer import Watched
+from transformer.analysis.cell import Explanation
+from transformer.figures.panels import TensorView
+from transformer.figures.tensor_sheet import frame_of_cell, number_of_cell, tiles_figure
+from transformer.watching.watched_number import watched_number
+
+DIGITS = 8  # significant digits of a number, as on hover
+
+# The tile, the row and the column of a number in a tensor that is drawn.
+Place = tuple[int, int, int]
+
+
+def show_tensors(
+    title: str, views: list[TensorView], cell_size: int, key: str, alt: str, explain: Callable[[TensorView, Place], None]
+) -> None:
+    """Draw tensors side by side. A click on a cell opens what `explain` draws about its number; of several numbers, about the
+    strongest. The other arguments are those of `tiles_figure` and `pages.ui.charts.show`."""
+    figure = tiles_figure({title: views}, cell_size, figure_labels())
+
+    def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
+        return number_of_cell(figure, views, cell.trace, cell.row, cell.column)
+
+    def click() -> None:
+        cell = clicked_cell(key, event(key, "click"))
+        if cell is not None and number_in(cell) is not None:
+            toggle(cell)
+
+    sizes = max(view.panel.values.size for view in views)
+    cell = opened(key, (sizes, sizes))
+    found = None if cell is None else number_in(cell)
+    marks = [] if cell is None or found is None else frame_of_cell(figure, cell.trace, cell.row, cell.column)
+    show(passing_chart(lambda: figure), key, alt, asks={"click": click}, marks=marks)
+    show_computation(key, None if found is None else cell, lambda _: explain(*found) if found else None)
+
+
+def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: TensorView, at: Place) -> None:
+    """Draw the exact value and the place of a number of a watched module, and its computation from other recorded tensors.
+
+    Args:
+        view, matrix: the drawn matrix, and its number among the matrices of the tensor, counted from 0.
+        at: the place of the number in the view.
+    """
+    _, row, column = at
+    # A matrix of heads × dimensions is drawn as a tile for each head. It is none that can be computed again.
+    computed = watched_number(watched, path, item, matrix, row, column) if len(view.panel.values) == 1 else ()
+    explain_recorded(path, named_place(view, row, column), float(view.panel.values[at]), computed)
+
+
+def explain_recorded(path: str, place: Iterable[str], value: float, computed: tuple[Explanation, ...]) -> None:
+    """Draw a recorded number and its place, and how it was computed. `computed` is what `watched_number` returned."""
+    words = text("module")["explained"]
+    name = path.rpartition(".")[2]
+    said = words["value"].format(path=literal(path), place=", ".join(place), value=number(value, DIGITS))
+    st.markdown(f"{said} {words[name if computed else 'unknown']}")
+    for explained in computed:
+        st.latex(formula_with_numbers(explained))
+
+
+def explain_compared(path: str, ours: TensorView, theirs: TensorView | None, at: Place) -> None:
+    """Draw the exact numbers of both networks at one place, and their difference.
+
+    Args:
+        ours, theirs: our tensor and theirs; None if there is none.
+        at: the place of the number in both.
+    """
+    words, first = text("module")["explained"], float(ours.panel.values[at])
+    place = {"path": literal(path), "place": ", ".join(named_place(ours, *at[1:]))}
+    if theirs is None:
+        st.markdown(words["ours"].format(**place, value=number(first, DIGITS)))
+        return
+    second = float(theirs.panel.values[at])
+    st.markdown(words["compared"].format(**place, ours=number(first, DIGITS), theirs=number(second, DIGITS)))
+    if np.isfinite([first, second]).all():
+        st.latex(difference_formula(second, first))
