@@ -323,3 +323,13 @@ def test_the_page_says_whether_a_row_of_padding_is_read(target: str, read: bool)
     assert not app.exception
     assert ("stands **before** other tokens" in page_text(app)) == read
     assert ("Nobody reads what such a row predicts" in page_text(app)) != read
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_presented_lesson_shows_the_whole_causal_mask(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size({"width": 1024, "height": 768})
+    page = visitor.open("?lesson=one-lesson&lesson_stop=6&present=1")
+    drawn = page.locator(".st-key-mask-causal .chart[data-state='drawn']")
+    drawn.wait_for()
+    assert drawn.evaluate("chart => chart.scrollWidth - chart.clientWidth") <= 0
