@@ -482,6 +482,22 @@ def test_on_a_projector_the_numbered_lines_leave_room_for_the_map(visitor: Visit
     assert page.locator(".callouts li").first.evaluate("line => parseFloat(getComputedStyle(line).fontSize)") >= 18
 
 
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
+def test_beside_a_presented_lesson_the_names_of_masks_stay_in_their_blocks(visitor: Visitor, width: int, height: int) -> None:
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    page = visitor.open("?lesson=first-look&lesson_stop=1&present=1")
+    expect(page.locator(".sheet .mask").first).to_be_visible()
+    outside = page.locator(".sheet .mask").evaluate_all(
+        """masks => masks.filter((mask) => {
+            const [own, block] = [mask, mask.closest('.block')].map((element) => element.getBoundingClientRect());
+            return mask.scrollWidth > mask.clientWidth || own.left < block.left || own.right > block.right;
+        }).map((mask) => mask.textContent)"""
+    )
+    assert outside == []
+
+
 def test_a_button_opens_the_first_lesson_or_continues_the_one_that_was_left() -> None:
     app, lesson = opened(**SHIPPED), shipped()[FIRST_LESSON]
     button = app.button(key="open_first_lesson")
