@@ -112,12 +112,13 @@ def _show_silenced(model: str) -> None:
         words = text("patching")["silenced"]
         st.header(words["title"], anchor="silenced")
         show_table(tuple(words["columns"]), tuple(rows.values()), named=True)
-        st.caption(words["says"])
+        # Not a column, because beside the words of a lesson the last columns would be outside.
+        st.caption(words["says"].format(pairs=whole(measures[model]["pairs"])))
         st.info(words["meaning"], icon=":material/psychology_alt:")
 
 
 def _row(model: str, measures: Mapping[str, Any]) -> tuple[str, ...]:
-    row = [model, whole(measures["pairs"]), share(measures["right"], 1), fixed(measures["shift"], 2)]
+    row = [model, share(measures["right"], 1), fixed(measures["shift"], 2)]
     for head in (dict(measures, kind="cross"), measures["needed"]):
         row += [head_name(Head(head["kind"], head["layer"] - 1, head["head"] - 1)), share(head["right_without"], 1)]
     return tuple(row)
