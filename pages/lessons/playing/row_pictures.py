@@ -69,7 +69,8 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
         both = trace, view.trace(edits_of(trace, edits))
         rows = np.stack([of.head(kind, layer, head)[query].numpy() for of in both])
         allowed = np.stack([of.head_allowed(kind, layer, head)[query].numpy() for of in both])
-        names = list(legend(edits))
+        # Short, because they take their width from the cells on a projector. The sentence above has the edits.
+        names = [words["unedited"], words["edited"]]
     said = {"query": literal(queries[query]), "kind": text("lesson")["kinds"][kind], "layer": layer + 1, "head": head + 1}
     said["model"] = literal(view.model)
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
