@@ -747,6 +747,11 @@ def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_proj
     )
     assert all(box["right"] <= boxes[-1]["right"] for box in boxes)
     assert boxes[0]["height"] < 120
+    # The code and the number of answers stay on the screen below the words, presented and not.
+    expect(page.locator(".class-line")).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name=WORDS["invite"])).to_be_in_viewport(ratio=1)
+    expect(page.locator(".class-line")).to_be_in_viewport(ratio=1)
 
 
 def teachers_link(page: Page) -> str:
