@@ -95,11 +95,11 @@ class Bar {
     const progress = make("progress", { value: data.share, max: 1, "aria-label": text.label });
     const words = make("div", { id: "stop-words" }, ...data.say.map(grown));
     const summary = make("summary", {}, text.words);
-    const said = make("details", {}, summary, words);
+    const said = make("details", {}, summary, ...data.on.map(grown), words);
     said.open = this.wordsOpen();
     summary.addEventListener("click", () => this.unfolded.set(data.stop, !said.open));
     const title = make("p", { class: "title", id: "stop-title" }, data.title);
-    const say = make("div", { class: "say" }, title, ...data.on.map(grown), ...(data.say.length ? [said] : []));
+    const say = make("div", { class: "say" }, title, ...(data.say.length ? [said] : data.on.map(grown)));
     const side = make("div", { class: "side" }, ...data.questions.map((question) => this.questions.element(question)));
     const reveal = make("div", { class: "say reveal" }, ...data.reveal.map(grown));
     (data.questions.length ? side : say).append(reveal);
@@ -238,7 +238,7 @@ class Bar {
    */
   link(href, name, label) {
     if (!href) return [];
-    const link = make("a", { href, class: name, "data-name": name }, label);
+    const link = make("a", { href, class: name, "data-name": name }, make("span", {}, label));
     link.addEventListener("click", (event) => {
       // A plain click stays in this session. The browser handles a click with another button or with a modifier key.
       if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

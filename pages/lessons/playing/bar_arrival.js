@@ -2,7 +2,7 @@
 
 import { elementWithKey, headerHeight, pageScroller } from "../../ui/compat.js";
 
-const PLACES = 6; // how many times to scroll to that part
+const PLACES = 6; // how many times in a row that part must be in its place
 const GAP = 8; // px between the top of the screen and that part; a larger gap would show the end of the part above it
 const PATIENCE = 8000; // ms to wait until the part is drawn
 const NARROW = matchMedia("(max-width: 59.99rem)"); // the words are below the page: lesson_page.css
@@ -64,6 +64,13 @@ function toMarks(found) {
   return bottoms.length > 0;
 }
 
+/** How far to scroll so that a heading at the top of the screen is whole: a negative number, or 0 if none is cut. */
+function toHeading() {
+  const top = headerHeight();
+  const boxes = [...document.querySelectorAll(".stMain :is(h2, h3)")].map((heading) => heading.getBoundingClientRect());
+  return (boxes.find((box) => box.top < top && box.bottom > top)?.top ?? top) - top;
+}
+
 /**
  * Scroll to a part of the page, until it is drawn or a person scrolls or presses a key.
  *
@@ -79,7 +86,7 @@ export function arrive(root, target, marked, current) {
     return;
   }
   const until = performance.now() + PATIENCE;
-  let places = 0; // how many times it was scrolled to; elements that are drawn later above the part move it
+  let places = 0; // how many times the part was in its place; elements that are drawn later above it move it
   const left = new AbortController();
   for (const type of ["wheel", "touchmove", "keydown"]) {
     addEventListener(type, () => left.abort(), { capture: true, passive: true, signal: left.signal });
@@ -90,10 +97,12 @@ export function arrive(root, target, marked, current) {
       left.abort();
       return;
     }
-    const found = part(target);
+    const found = (marked ? null : document.getElementById(target)) ?? part(target); // without marks, its heading, if it has one
     if (found) {
+      const before = scroller.scrollTop;
       scroller.scrollBy(0, found.getBoundingClientRect().top - headerHeight() - GAP);
-      if (!marked || toMarks(found)) places += 1;
+      scroller.scrollBy(0, toHeading());
+      places = (!marked || toMarks(found)) && scroller.scrollTop === before ? places + 1 : 0;
     } else {
       // A part is drawn only after it was scrolled to: pages/shell/frame/parts.py.
       document.querySelector(".unseen")?.scrollIntoView({ block: "center" });

@@ -759,6 +759,65 @@ def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, s
     assert page.evaluate(CUT_OFF) == []
 
 
+# A stop of each lesson whose question or options are long.
+LONG_QUESTIONS = [("needed-or-enough", 4), ("does-attention-explain", 7), ("one-lesson", 6)]
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize(("name", "number"), LONG_QUESTIONS)
+def test_on_the_narrower_projector_all_options_are_on_screen(visitor: Visitor, name: str, number: int) -> None:
+    visitor.page.set_viewport_size(PROJECTORS[0])
+    page = visitor.open(f"?lesson={name}&lesson_stop={number}&present=1")
+    expect(page.locator(".bar .question button").last).to_be_in_viewport(ratio=1)
+    # The link without words is still read aloud.
+    expect(page.locator(".bar .moves").get_by_role("link", name=text("lesson")["bar"]["again"])).to_be_in_viewport(ratio=1)
+    panel, covered = page.locator(".bar[data-stop]").bounding_box(), page.locator(".bar .covered")
+    assert panel
+    assert all(box["x"] >= panel["x"] + panel["width"] for box in covered.evaluate_all(BOXES))
+
+
+BOXES = "parts => parts.map((part) => part.getBoundingClientRect().toJSON())"
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_words_that_fit_have_no_shadow_below(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PROJECTORS[0])
+    page = visitor.open("?lesson=does-attention-explain&lesson_stop=2")
+    expect(page.locator(".bar .question button").last).to_be_in_viewport(ratio=1)
+    assert (
+        page.evaluate(
+            """() => {
+            const panel = document.querySelector('.st-key-lesson_bar').parentElement;
+            return panel.scrollHeight - panel.clientHeight;
+        }"""
+        )
+        == 0
+    )
+
+
+# Whether the page was scrolled, and no heading is partly under the bar at the top.
+WHOLE_HEADINGS = """() => {
+    const edge = document.querySelector('[data-testid="stHeader"]').clientHeight;
+    const cut = [...document.querySelectorAll('.stMain :is(h2, h3)')].filter((heading) => {
+        const {top, bottom} = heading.getBoundingClientRect();
+        return top < edge - 1 && bottom > edge;
+    });
+    return document.querySelector('.stMain').scrollTop > 0 && cut.length === 0;
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_heading_above_the_part_of_a_stop_is_not_cut(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PROJECTORS[0])
+    page = visitor.open("?lesson=inside-one-head&lesson_stop=2&answers=2~13.294~")
+    page.wait_for_function(WHOLE_HEADINGS)
+    visitor.open("?lesson=writing-and-learning&lesson_stop=5&answers=5~2~")
+    expect(page.locator("#smoothing")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.browser
 def test_what_comes_after_the_answer_is_shown_although_the_page_was_uncovered_before(visitor: Visitor) -> None:
     page = visitor.open("attention?lesson=first-look&lesson_stop=3")
