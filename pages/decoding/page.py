@@ -96,7 +96,8 @@ with explained():
         # search.
         changed = forced.tokens or forced.problems or settings.edits
         first = "branch" if changed else "beam" if isinstance(settings.method, Beam) else None
-        part = pick_part(words["part_label"], words["parts"], words["anchors"], first)
+        parts = words["parts"] if view.pipeline.trained else words["parts"] | {"taught": words["taught_untrained"]}
+        part = pick_part(words["part_label"], parts, words["anchors"], first)
     else:
         part = "" if hides else "probabilities"
     if part == "probabilities":

@@ -47,7 +47,7 @@ def show_smoothing(frames: Frames) -> None:
         st.markdown(words["no_smoothing"])
         return
     if pipeline.card.task not in TASKS:
-        st.info(words["no_task"], icon=":material/public_off:")
+        st.info(words["no_pairs_smoothing"], icon=":material/public_off:")
         return
     pairs = batches(pipeline, 1)[0]
     _, rows = batch_of(pipeline, pairs)

@@ -75,7 +75,7 @@ def show_snapshots(stop: Stop) -> None:
     titles = [words["before_training"], words["after_training"].format(steps=whole(card.recipe["steps"]))]
     st.markdown(words["learned"].format(model=literal(run.model), source=literal(run.source), right=literal(right)))
     answers = [first_tokens(name, run.source, right) for name in names]
-    show_two_answers("trained", titles, answers, [words["loss"].format(loss=loss) for loss in losses])
+    say_parting(show_two_answers("trained", titles, answers, [words["loss"].format(loss=loss) for loss in losses]))
     if smoothed := card.recipe.get("label_smoothing"):
         st.caption(words["smoothing"].format(share=share(smoothed)))
 
@@ -96,7 +96,7 @@ def show_trainings(stop: Stop) -> None:
         titles.append(title.format(model=literal(run.model), edit=literal(edit)))
         right = right_answer(card.task, run.source) or runs().answer(run.key, run.source, ()).text
         answers.append(first_tokens(run.key, run.source, right))
-    show_two_answers("trainings", titles, answers)
+    say_parting(show_two_answers("trainings", titles, answers))
     last = min(int(card.history[-1]["step"]) if card.history else 0 for card in cards)
     losses = [_losses(card, last) for card in cards]
     if not all(losses):

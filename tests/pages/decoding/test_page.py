@@ -207,7 +207,7 @@ def test_teacher_forcing_reads_the_typed_target_or_the_right_answer() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", part="taught"))
     assert any(caption.value == "Both are the same." for caption in app.caption)
     app = check(on_page(PAGE, model="reverse", source="abc", target="cxa", part="taught"))
-    assert any(caption.value == "They part at step 2." for caption in app.caption)
+    assert any(caption.value.startswith("They part at step 2. Bold:") for caption in app.caption)
 
 
 def run_of(model: str, source: str, settings: Settings) -> Run:
@@ -521,3 +521,11 @@ def test_descriptions_of_charts_quote_a_text_as_typed() -> None:
     told = [chart.alt for chart in charts(app)]
     assert any("of the target le chat dort . under" in alt for alt in told)
     assert not any("\\" in alt for alt in told)
+
+
+@pytest.mark.parametrize(("model", "trained"), [("vanilla", False), ("reverse", True)])
+def test_the_part_on_teaching_says_first_whether_the_model_was_trained(model: str, trained: bool) -> None:
+    app = check(on_page(PAGE, model=model, source="abc", part="taught"))
+    captions = [caption.value for caption in app.caption]
+    assert (text("decoding")["parts"]["taught"] in captions) == trained
+    assert (text("decoding")["taught_untrained"] in captions) != trained

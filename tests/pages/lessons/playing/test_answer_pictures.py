@@ -71,6 +71,15 @@ def test_the_first_snapshot_writes_letters_without_any_order() -> None:
     assert first > 50 * last
 
 
+@pytest.mark.parametrize(("stop", "script", "answers"), [(5, MASKS, "5~1"), (6, DECODING, "6~3"), (7, TRAINING, "7~3")])
+def test_bold_tokens_are_explained(stop: int, script: str, answers: str) -> None:
+    """Stops 5, 6 and 7 of First look draw two answers side by side."""
+    view = view_of(shipped()["first-look"].stops[stop - 1])
+    app = on_page(script, **view, lesson="first-look", lesson_stop=str(stop), answers=answers)
+    assert any("**" in each.value and each.value.count(" · ") > 3 for each in app.markdown)
+    assert any("Bold:" in each.value for each in app.caption)
+
+
 def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     stop = {"title": "a", "say": "b", "page": "training", "pictures": ["snapshots"], "view": {"model": "english-french-static"}}
     lesson = pack(read_lesson({"title": "c", "stops": [stop]}))

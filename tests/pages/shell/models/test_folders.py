@@ -380,7 +380,7 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
     tokens = runs().answer(trained_key("gpt2"), source, ()).tokens
     app = on_page("pages/decoding/page.py", model="gpt2", source=source, target=" ".join(tokens[:3]), part="taught")
     assert " · ".join(tokens[:3]) in [shown(markdown.value) for markdown in app.markdown]
-    assert "They part at step 4." in captions(app)
+    assert any(each.startswith("They part at step 4. Bold:") for each in captions(app))
     (losses,) = [
         spec["data"][0] for spec in (chart.spec for chart in charts(app)) if "loss" in str(spec["layout"].get("yaxis"))
     ]
