@@ -7,7 +7,7 @@ import streamlit as st
 from pages.lessons import ABOUT_HEADS, withheld
 from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
-from pages.shell.view.patched_runs import Choice, Runs, is_heavy, patched_runs, runs_of
+from pages.shell.view.patched_runs import Choice, Runs, is_heavy, one_model, patched_runs, runs_of
 from pages.shell.view.second_run import answer_of, second_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.turns import computed
@@ -62,14 +62,17 @@ def runs_to_patch(view: View) -> Runs | None:
     if asked.model not in ("", view.model) or asked.phrases or asked.own_answer or asked.target not in ("", view.target):
         raise InputError(ONLY_TEXTS)
     second = second_run(view, asked)
+    both = one_model(view, second.view)
     with said:
-        say_runs(view, second, [answer_of(each, ()) for each in (view, second.view)])
-    if _read(second.view) == _read(view):
+        say_runs(both[0], replace(second, view=both[1]), [answer_of(each, ()) for each in both])
+        if both[0].key != view.key:
+            st.caption(words["both_texts"])
+    if _read(both[1]) == _read(both[0]):
         st.info(words["equal"], icon=":material/compare:")
         return None
     differs, picker = st.columns([3, 1], vertical_alignment="bottom")
     with picker:
-        runs = _with_step(runs_of(view, second.view))
+        runs = _with_step(runs_of(*both))
     with differs:
         _say_difference(runs)
     return runs

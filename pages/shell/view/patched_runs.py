@@ -81,11 +81,16 @@ def is_heavy(runs: Runs, choice: Choice) -> bool:
     return runs.clean.heavy or work_of(runs, choice) > TURN_WORK
 
 
+def one_model(view: View, second: View) -> tuple[View, View]:
+    """Two views with one model that reads the texts of both. The vocabulary of an untrained model has only the words of its
+    texts, so each view alone would have a model of its own, with other random weights."""
+    key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
+    return replace(view, key=key), replace(second, key=key)
+
+
 def runs_of(view: View, second: View) -> Runs:
     """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
-    # The vocabulary of an untrained model has only the words of its texts, so this model is built for the texts of both runs.
-    key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
-    clean, corrupt = (replace(each, key=key) for each in (view, second))
+    clean, corrupt = one_model(view, second)
     read = _target(clean)
     return Runs(_with_target(clean, read), _with_target(corrupt, read))
 

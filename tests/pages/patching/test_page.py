@@ -1,5 +1,7 @@
 """The Patching page, tested without a browser."""
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -50,6 +52,23 @@ def test_two_words_of_an_untrained_model_are_not_equal_although_their_ids_are() 
     app = page(model="own-sizes", n_layers="1", n_heads="1", d_model="8", d_ff="8", source="a b", b="a c")
     assert text("patching")["equal"] not in [each.value for each in app.info]
     assert charts(app)
+
+
+@pytest.mark.parametrize("model", ["own-sizes", "vanilla"])
+def test_an_untrained_model_shows_the_answers_of_the_runs_that_are_measured(model: str) -> None:
+    app = page(model=model, source="the cat sat on the mat", n_layers="3", n_heads="2", d_model="24")
+    says = lines(app)
+    assert text("patching")["both_texts"] in says
+    answer = re.search(r"\*\*A\*\* · .* → (.*)", says.replace(":violet[", "").replace("]", ""))
+    assert answer, says
+    step = app.selectbox(key="step")
+    # The label of a step is the token that A's decoder reads and, after it, the token of A's answer.
+    names = [option.split(" → ")[-1] for option in step.options]
+    assert answer[1].replace("*", "").split() == names[: len(answer[1].split())]
+
+
+def test_a_trained_model_is_the_same_on_all_pages() -> None:
+    assert text("patching")["both_texts"] not in lines(page())
 
 
 def test_equal_texts_have_nothing_to_patch() -> None:
