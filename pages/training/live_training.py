@@ -68,9 +68,9 @@ def _watched(settings: LiveSettings) -> str:
     examples = [example.source for example in task.examples]
     fitting = [source for source in examples if len(task.source_vocabulary.split(source)) <= task.longest]
     first = (fitting or examples)[0]
-    seed("live_text", lambda asked: first if asked is None else asked[:TEXT_CHARACTERS], lambda value: value)
+    seed("live_text", lambda asked: first if asked is None else asked, lambda value: value[:TEXT_CHARACTERS])
     label, helps = words["example"], words["example_help"]
-    value = st.text_input(label, key="live_text", max_chars=TEXT_CHARACTERS, help=helps, width=420)
+    value = st.text_input(label, key="live_text", help=helps, width=420)
     publish("live_text", None if value == first else value)
     return value
 

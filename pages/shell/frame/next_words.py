@@ -6,6 +6,7 @@ import streamlit as st
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import runs
 from pages.ui.caches import cached
+from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.text import text
 from transformer.tasks import TASKS, find_task
 
@@ -27,7 +28,8 @@ def show_next_words(model: str) -> None:
     if not trained(model):
         return
     words, pipeline = text("sidebar"), runs().pipeline(trained_key(model))
-    fitting = next_words(pipeline.card.task, st.session_state["source"])
+    source = st.session_state["source"]
+    fitting = next_words(pipeline.card.task, source) if len(source) <= TEXT_CHARACTERS else ()
     if fitting:
         st.pills(words["next_words"], fitting, key=KEY, on_change=_append, help=words["next_words_help"])
     vocabulary = pipeline.vocabulary("source")

@@ -24,7 +24,7 @@ from pages.shell.models.model_texts import accepts, description
 from pages.shell.view.runs import runs
 from pages.shell.view.view import OWN_SIZES
 from pages.ui.escaping import literal
-from pages.ui.limits import SENTENCES, TEXT_CHARACTERS
+from pages.ui.limits import SENTENCES
 from pages.ui.link_values import publish, refuse
 from pages.ui.text import KEY, default_language, languages, text
 
@@ -99,11 +99,12 @@ def _limit(model: str) -> str:
 def _source(model: str, offered: tuple[Start, ...], readable: bool) -> None:
     """Draw the box of the first text. Its help says which texts the model reads, if the model can be opened."""
     words = text("sidebar")
-    # The box grows with its text. Enter submits the text: pages/shell/browser/enter.js.
+    # The box grows with its text. Enter submits the text: pages/shell/browser/enter.js. No text box has `max_chars`: Streamlit
+    # would drop a longer pasted text without a word. The error of a text that is too long is that of
+    # `View.encoding`.
     st.text_area(
         words["source"],
         value=offered[0].source,
-        max_chars=TEXT_CHARACTERS,
         key="source",
         bind="query-params",
         on_change=_take_source,
@@ -127,7 +128,6 @@ def _other_texts(model: str, readable: bool) -> None:
     targetless = readable and trained(model) and "decoder" not in runs().pipeline(trained_key(model)).stacks
     st.text_input(
         words["target"],
-        max_chars=TEXT_CHARACTERS,
         key="target",
         bind="query-params",
         on_change=_read_anew,
@@ -140,7 +140,6 @@ def _other_texts(model: str, readable: bool) -> None:
         for name in ("batch", "batch_targets"):
             st.text_area(
                 words[name],
-                max_chars=(SENTENCES - 1) * TEXT_CHARACTERS,
                 key=name,
                 bind="query-params",
                 on_change=_read_anew,

@@ -15,7 +15,6 @@ from pages.shell.view.edit_list import fits
 from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import OWN_SIZES, View
 from pages.ui.escaping import literal
-from pages.ui.limits import TEXT_CHARACTERS
 from pages.ui.link_values import choose
 from pages.ui.text import text
 from transformer import PRESETS
@@ -73,7 +72,7 @@ def _show_menu(view: View, asked: Asked, text_alone: bool, default: Asked | None
     st.caption(words["intro_default" if default else "intro"])
     _show_examples(view, text_alone)
     placeholder = default.source if default else view.source
-    st.text_input(words["source"], key=SOURCE, max_chars=TEXT_CHARACTERS, placeholder=placeholder)
+    st.text_input(words["source"], key=SOURCE, placeholder=placeholder)
     if not text_alone:
         _show_other_settings(view, asked)
     with st.container(horizontal=True):
@@ -90,7 +89,7 @@ def _show_other_settings(view: View, asked: Asked) -> None:
     words = text("second_run")
     if view.writes:
         typed = view.target if isinstance(view.target, str) else ""
-        st.text_input(words["target"], key=TARGET, max_chars=TEXT_CHARACTERS, placeholder=typed or words["own_answer"])
+        st.text_input(words["target"], key=TARGET, placeholder=typed or words["own_answer"])
         if typed and not asked.target:
             st.toggle(words["own_answer"], key=OWN_ANSWER, help=words["own_answer_help"])
     names = dict.fromkeys(["", *models(view), *filter(None, [asked.model])])

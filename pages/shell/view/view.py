@@ -10,7 +10,8 @@ import streamlit as st
 from pages.shell.models.catalogue import trained, trained_key
 from pages.shell.view.runs import Drops, Edits, Key, Report, Sources, Targets, runs
 from pages.shell.view.turns import aside, computed, enter_line
-from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES
+from pages.ui.format import whole
+from pages.ui.limits import HEAVY_PARAMETERS, SENTENCES, TEXT_CHARACTERS
 from pages.ui.link_values import kept_in_links
 from pages.ui.text import text
 from transformer import InputError, Trace
@@ -23,6 +24,10 @@ from transformer.pipeline.untrained import Untrained
 Result = TypeVar("Result")
 
 OWN_SIZES = "own-sizes"
+TOO_LONG: dict[Side, str] = {
+    "source": "Your text has {count} characters; this app reads up to {most}.",
+    "target": "Your target has {count} characters; this app reads up to {most}.",
+}
 # Number input of `own-sizes` → the fields of the configuration that it sets.
 FIELDS = {"n_layers": ("encoder_layers", "decoder_layers"), "n_heads": ("heads",), "d_model": ("d_model",), "d_ff": ("d_ff",)}
 
@@ -133,10 +138,11 @@ class View:
         """A sentence, or the target typed for it, as the model reads it; from the shared cache.
 
         Raises:
-            InputError: the model cannot read the text.
+            InputError: the text is too long, or the model cannot read it.
         """
         typed = self.sources[item] if side == "source" else self.targets[item]
         assert isinstance(typed, str)  # without a typed target the decoder reads the answer
+        _check_length(side, typed)
         return self.run(runs().encoding, self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
@@ -171,7 +177,7 @@ def current_view() -> View:
     error kept in `problem`, because many pages draw the first text alone.
 
     Raises:
-        HeadlightError: the first text or its target has numbers that are not valid ids.
+        HeadlightError: the first text or its target has numbers that are not valid ids, or is too long for an untrained model.
     """
     state = st.session_state
     first, target = state["source"], state["target"] if state["target"].strip() else None
@@ -214,14 +220,24 @@ def view_of(model: str, sources: Sources, targets: Targets) -> View:
     """The view of these texts with a model of the picker.
 
     Raises:
-        InputError: a text has numbers that are not valid ids.
+        InputError: for an untrained model, a text is too long, or has numbers that are not valid ids.
     """
     if trained(model):
         return View(model, sources, targets, trained_key(model))
+    # The vocabulary of an untrained model is made of its texts, so its texts must not be too long.
+    for source, target in zip(sources, targets, strict=True):
+        _check_length("source", source)
+        _check_length("target", target)
     own = sizes_of(model)
     sizes = {field: own[name] for name in own if name in FIELDS for field in FIELDS[name]}
     typed = [target if isinstance(target, str) else None for target in targets]
     return View(model, sources, targets, Untrained.of(own.get("variant", model), sources, typed, sizes))
+
+
+def _check_length(side: Side, typed: str | Answer | None) -> None:
+    """Raise an `InputError` if a text has more than `TEXT_CHARACTERS`."""
+    if isinstance(typed, str) and len(typed) > TEXT_CHARACTERS:
+        raise InputError(TOO_LONG[side], count=whole(len(typed)), most=whole(TEXT_CHARACTERS))
 
 
 def sizes_of(model: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages.ui.limits import TEXT_CHARACTERS
 from tests.pages.apps import notes, on_page
 from tests.pages.visitor import Visitor
 
@@ -49,6 +50,19 @@ def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_wo
     visitor.settle()
     assert page.locator(".st-key-notes").count() == 0
     assert page.locator(".st-key-source textarea").input_value() == "The zorglub is big"
+
+
+@pytest.mark.parametrize("model", ["english-french", "vanilla"])
+@pytest.mark.parametrize(("box", "says"), [("source", "Your text has"), ("target", "Your target has")])
+def test_a_text_that_is_too_long_is_refused_in_a_sentence(model: str, box: str, says: str) -> None:
+    app = on_page("pages/attention/page.py", model=model)
+    boxes = [*app.main.text_area, *app.sidebar.text_input]
+    (typed,) = [each for each in boxes if each.key == box]
+    # Streamlit drops a pasted text that is longer than `max_chars`, and says nothing.
+    assert not typed.proto.max_chars
+    typed.set_value("a cat " * 500).run()
+    assert f"{says} 3,000 characters; this app reads up to {TEXT_CHARACTERS:,}." in " ".join(notes(app))
+    assert not app.exception
 
 
 def test_several_notes_are_counted_in_the_row() -> None:
