@@ -14,7 +14,7 @@ from pages.training.frames import SNAPSHOT, Frames
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import quoted
-from pages.ui.format import fixed, share, whole
+from pages.ui.format import fixed, whole
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer.analysis.head_measures import MEASURES, SHARES, alignment_mask, measure
@@ -97,8 +97,9 @@ def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) 
     first, last = (whole(step) for step in frames.steps[after - 1 : after + 1])
     says, tested = words["turned"].format(**numbers, first=first, last=last), tests(frames)
     if tested:
-        exact = {"before": share(tested[after - 1].exact, 1), "after": share(tested[after].exact, 1)}
-        same = exact["before"] == exact["after"]
+        # As counts: the curves above also have shares recorded in training, of more pairs.
+        before, now = (whole(round(each.exact * each.pairs)) for each in tested[after - 1 : after + 1])
+        exact, same = {"before": before, "after": now, "pairs": whole(tested[after].pairs)}, before == now
         says += " " + words["turned_exact_same" if same else "turned_exact"].format(**exact)
     st.markdown(says)
     label = words["jump"].format(step=last)
