@@ -95,7 +95,7 @@ def show_padding(batch: Batch, joined: bool) -> None:
 
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, joined: bool) -> None:
     """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
-    of every token, or of every word, changes, and the largest change."""
+    of every token, or of every word, changes, and the largest change of a bar."""
     words, groups = text("masks"), [(row,) for row in range(len(masked.tokens))]
     if joined:
         groups = masked.words
@@ -104,7 +104,8 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
         with card(f"{what}-{name}", place, height="stretch"):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"**{words[f'{what}_{name}']}**", width=100)
-                st.metric(words["largest"], _change(leak), help=words["largest_help"], width=120)
+                # As wide as its number, because a number in two lines would push down the bars of one of the two runs.
+                st.metric(words["largest"], written_number(_bar_change(leak), 3), help=words["largest_help"], width="content")
             said = {"name": words[f"{what}_{name}"], "before": names[0], "after": names[1], "most": _change(leak)}
             show(
                 chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
@@ -127,11 +128,21 @@ def _says(leak: Leak, groups: Sequence[Sequence[int]], written: Callable[[str], 
     before, after = (fixed(float(probabilities[worst]), 3) for probabilities in (leak.before, leak.after))
     first, *others = groups[worst]
     row = words["in_rows"].format(first=first, last=others[-1]) if others else words["in_row"].format(row=first)
-    return words["moved"].format(token=written(leak.tokens[worst]), row=row, before=before, after=after)
+    says = words["moved"].format(token=written(leak.tokens[worst]), row=row, before=before, after=after)
+    # Pieces of words can move more than the bar of their word.
+    if written_number(leak.largest, 3) == written_number(_bar_change(leak), 3) or leak.largest < _bar_change(leak):
+        return says
+    other = {"token": written(leak.largest_token), "row": leak.largest_row, "most": _change(leak)}
+    return f"{says} {words['moved_more'].format(**other)}"
+
+
+def _bar_change(leak: Leak) -> float:
+    """The largest change of a bar."""
+    return float(abs(leak.after - leak.before).max())
 
 
 def _change(leak: Leak) -> str:
-    """The largest change as text. It is "0" only if the change is exactly 0."""
+    """The largest change of any token as text. It is "0" only if the change is exactly 0."""
     return written_number(leak.largest, 3)
 
 

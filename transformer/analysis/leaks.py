@@ -35,6 +35,7 @@ class Leak:
         tokens: the token that each row must predict.
         before, after: the probability of this token in each row, before and after the change.
         largest: the largest change of a probability, over all rows and all tokens of the vocabulary.
+        largest_row, largest_token: the row and the token of this change.
         same: True if the logits of all rows are equal bit for bit before and after.
         words: the rows of each word, if the tokens are pieces of words; otherwise each row is a group of its own.
     """
@@ -43,12 +44,15 @@ class Leak:
     before: Float[np.ndarray, " row"]
     after: Float[np.ndarray, " row"]
     largest: float
+    largest_row: int
+    largest_token: str
     same: bool
     words: tuple[Group, ...]
 
     def between_words(self) -> "Leak":
         """This leak with one row for each word. The probability of a word is the product of the probabilities of its pieces,
-        because each piece is predicted after the pieces before it. `largest` is still the largest change over the pieces."""
+        because each piece is predicted after the pieces before it. `largest` is still the largest change over the pieces, in
+        the row of a piece."""
         starts = [group[0] for group in self.words]
         return replace(
             self,
@@ -181,11 +185,14 @@ def _logits(pipeline: TextPipeline, source: Ids, target: Ids, edits: Sequence[Ed
 def _leak(pipeline: TextPipeline, expected: Ids, before: Float[Tensor, "row vocab"], after: Float[Tensor, "row vocab"]) -> Leak:
     rows, tokens = torch.arange(len(expected)), torch.tensor([*expected])
     first, second = before.softmax(-1), after.softmax(-1)
-    vocabulary = pipeline.vocabulary("target")
+    vocabulary, changes = pipeline.vocabulary("target"), (first - second).abs()
+    row, token = divmod(int(changes.argmax()), changes.shape[1])
     return Leak(
         vocabulary.tokens_of(expected),
         *(run[rows, tokens].numpy() for run in (first, second)),
-        largest=float((first - second).abs().max()),
+        largest=float(changes.max()),
+        largest_row=row,
+        largest_token=vocabulary.tokens_of([token])[0],
         same=torch.equal(before, after),
         words=row_groups(vocabulary.words_of(expected), len(expected)),
     )

@@ -1,5 +1,6 @@
 """Tests of leaks without a mask: the numbers of a leak equal the numbers of two runs of a shipped model."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -30,6 +31,8 @@ def test_before_and_after_equal_the_runs_with_each_token(translator: Pipeline, i
     for probabilities, measured in zip(runs, (leak.before, leak.after), strict=True):
         assert measured.tolist() == pytest.approx(probabilities[range(3), expected].tolist(), abs=1e-7)
     assert leak.largest == pytest.approx(float((runs[0] - runs[1])[:3].abs().max()), abs=1e-7)
+    row, token = np.unravel_index(int((runs[0] - runs[1])[:3].abs().argmax()), runs[0][:3].shape)
+    assert (leak.largest_row, leak.largest_token) == (row, *translator.target_vocabulary.tokens_of([int(token)]))
     assert leak.largest > 0.001
     assert not leak.same
 
