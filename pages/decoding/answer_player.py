@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from pages.decoding.answer_steps import Run, as_json, player_steps, run_of, table
+from pages.decoding.answer_steps import Run, as_json, player_steps, run_of, table, without_special_tokens
 from pages.decoding.decoding_settings import PLAIN, Settings, generated
 from pages.decoding.forced import force
 from pages.decoding.whole_words import joined_tokens
@@ -68,6 +68,10 @@ def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
     with place:
         crossed = kind == Kind.CROSS
         texts = words["player"] | ({} if crossed else words["player_alone"])
+        if run.settings.logits_processors:
+            texts |= words["player_controlled"]
+        elif any(without_special_tokens(run, made) for made in run.chain):
+            texts |= words["player_allowed"]
         data = {
             "steps": _steps(
                 view.key, view.source, run.settings, layer, None if head == "mean" else int(head) - 1, of, language()
@@ -77,7 +81,7 @@ def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
             "source": joined_tokens(run.text_tokens, of),
             "given": len(run.given if crossed else joined_tokens(run.given, of)),
             "scale": weight_colors(),
-            "text": row_words() | texts | (words["player_controlled"] if run.settings.logits_processors else {}),
+            "text": row_words() | texts,
         }
         _mount(key=KEY, data=data, on_step_change=_moved, on_force_change=_forced)
 

@@ -17,7 +17,7 @@ from pages.ui.text import text
 from transformer.analysis.word_trace import Group
 from transformer.figures.attention_figures import quantized
 from transformer.figures.decoding_figures import percent
-from transformer.pipeline.decoding.generate import DecodingStep
+from transformer.pipeline.decoding.generate import ALLOWED, DecodingStep
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Sample
 from transformer.pipeline.pipeline import Encoding
@@ -132,6 +132,8 @@ def reason(run: Run, made: Hypothesis) -> str:
     best = run.tokens_of([int(own.argmax())])[0]
     values = {"token": token, "own": percent(own[made.token]), "rank": rank, "best": best, "best_share": percent(own.max())}
     method = run.settings.method
+    if without_special_tokens(run, made) and not isinstance(method, Sample):  # the bar of the token has this share
+        values["own"] = words["own_allowed"].format(own=values["own"], allowed=percent(run.distributions(made)[-1][made.token]))
     if step.forced:
         sentence = words["forced"].format(**values)
     elif isinstance(method, Greedy) or (isinstance(method, Beam) and method.width == 1):
@@ -150,6 +152,11 @@ def reason(run: Run, made: Hypothesis) -> str:
     if not step.room and not made.ended:
         sentence += " " + words["stopped"].format(count=made.step)
     return sentence
+
+
+def without_special_tokens(run: Run, made: Hypothesis) -> bool:
+    """Whether the token was chosen from the probabilities without special tokens, which the model must not write."""
+    return run.step(made).stages[-1].by == ALLOWED
 
 
 def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:

@@ -39,6 +39,18 @@ def check(app: AppTest) -> AppTest:
     return app
 
 
+@pytest.mark.parametrize("query", [{}, {"method": "beam"}, {"force": "1: mat"}])
+def test_an_untrained_model_says_the_share_of_the_bar_beside_its_own(query: dict[str, str]) -> None:
+    sizes = {"n_layers": "3", "n_heads": "2", "d_model": "24"}
+    sent = player(check(on_page(PAGE, model="own-sizes", source="the cat sat on the mat", **sizes, **query)))
+    for step in sent["steps"]:
+        (chosen,) = [bar for bar in step["bars"] if bar["chosen"]]
+        own, allowed = percent(chosen["own"]), percent(chosen["share"])
+        assert own != allowed
+        assert f"{own} ({allowed} without special tokens)" in step["why"]
+    assert sent["text"]["bars"] == text("decoding")["player_allowed"]["bars"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["english-french", "reverse", "addition"])
 @pytest.mark.parametrize(("query", "method", "logits_processors"), CHOICES, ids=["greedy", "hot", "order", "three", "beam"])
