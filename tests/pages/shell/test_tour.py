@@ -21,6 +21,10 @@ def test_each_stop_links_to_the_stops_before_and_after() -> None:
         assert labels[-1].endswith(text(name_of(onward))["title"])
 
 
+def test_the_tour_has_the_order_of_the_navigation() -> None:
+    assert tour() == tuple(page for page in page_files() if page in tour())
+
+
 def test_page_without_a_tour_place_is_not_a_stop() -> None:
     (lessons,) = (page for page in page_files() if name_of(page) == "lessons")
     assert "tour_place" not in text("lessons")
