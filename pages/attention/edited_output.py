@@ -7,7 +7,7 @@ from pages.shell.view.run_of_view import answer_of
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import fixed, linked_token
+from pages.ui.format import fixed, token_at
 from pages.ui.text import figure_labels, text
 from transformer import InputError, Intervention, Trace
 from transformer.analysis.residual import cosine
@@ -41,5 +41,5 @@ def _show_turned(view: View, trace: Trace, again: Trace) -> None:
     angles = cosine(before, after)
     place = int(angles.argmin())
     token = trace.tokens_of("target" if stack == "decoder" else "source")[0][place]
-    values = {"token": linked_token(place, token), "least": fixed(float(angles[place]), 3)}
+    values = {"token": token_at(place, token), "least": fixed(float(angles[place]), 3)}
     st.markdown(text("whatif")["turned"].format(**values, mean=fixed(float(angles.mean()), 3)))

@@ -19,7 +19,7 @@ from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
-from pages.ui.format import fixed, linked_token, number, numbered_tokens, share, token_at
+from pages.ui.format import fixed, number, numbered_tokens, share, token_at
 from pages.ui.pickers import pick_or_none, unfolding
 from pages.ui.text import figure_labels, text
 from transformer import Intervention, Trace
@@ -154,7 +154,8 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
     """Show how much each head matters for one picked token of the answer."""
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens = view.pipeline.vocabulary("target").tokens_of(view.expected(trace))
-    labels = {position: linked_token(position, token) for position, token in enumerate(tokens)}
+    # Steps are counted from 1, as on Patching and Watch it write.
+    labels = {position: f"{position + 1}: {token}" for position, token in enumerate(tokens)}
     position = pick_or_none(
         words["importance_pick"],
         range(view.first_row(), len(tokens)),

@@ -51,6 +51,12 @@ def test_the_page_says_why_cells_have_no_number_if_any_has_none() -> None:
     assert says not in texts(opened(source="a", model="own-sizes", kind="cross"))  # untrained: no weight is small
 
 
+def test_a_token_of_the_answer_has_the_step_that_writes_it() -> None:
+    """The same number as on Patching and Watch it write, where steps are counted from 1."""
+    app = opened(source="abcd", part="what-if")
+    assert list(app.segmented_control(key="position").options) == ["1: d", "2: c", "3: b", "4: a", "5: <eos>"]
+
+
 def test_the_page_opens_on_the_head_that_the_card_names_and_describes_its_picture_in_words() -> None:
     """First the head that attends most along the diagonal; a button opens the one that finds what *it* refers to."""
     app = on_page(PAGE, model="english-french")
