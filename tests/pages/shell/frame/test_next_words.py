@@ -32,4 +32,6 @@ def test_all_words_are_listed_on_request() -> None:
 
 def test_the_limit_is_below_the_box() -> None:
     app = on_page(HOME, model="sort")
-    assert any("Up to 12 characters: 1 to 12 letters from a to z." in shown(caption.value) for caption in app.main.caption)
+    assert any(
+        "Trained on up to 12 characters: 1 to 12 letters from a to z." in shown(caption.value) for caption in app.main.caption
+    )
