@@ -161,7 +161,7 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mappi
             zmax=1,
             colorscale=SIGNED,
             showscale=False,
-            text=[[f"{value:.2f}" if value else "" for value in row] for row in matrix.tolist()],
+            text=[[f"{value:.2f}".replace("-", "−") if value else "" for value in row] for row in matrix.tolist()],
             texttemplate="%{text}",
             textfont={"size": NUMBER_SIZE},
             hovertemplate=f"{labels['to_dimension']} %{{y}}<br>{labels['from_dimension']} %{{x}}<br>%{{z:.6f}}<extra></extra>",

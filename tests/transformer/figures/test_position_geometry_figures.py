@@ -76,6 +76,7 @@ def test_a_rotation_map_writes_its_numbers_and_frames_its_pairs() -> None:
     picture = sent(rotation_map(matrix))
     (heatmap,) = picture["data"]
     assert heatmap["text"][0] == ["0.25", "0.25", "", "", ""]
+    assert heatmap["text"][2] == ["", "", "−0.50", "−0.50", ""]
     assert heatmap["text"][4] == ["", "", "", "", "0.75"]
     frames = [(shape["x0"], shape["x1"]) for shape in picture["layout"]["shapes"]]
     assert frames == [(-0.5, 1.5), (1.5, 3.5)]  # the last dimension has no partner
