@@ -99,7 +99,8 @@ SIZES = {
 # Sentences in a batch.
 SENTENCES = setting("SENTENCES", 4, most=1_000)
 
-# Characters of a text. A longer one is refused in a sentence, before any work on it. The model has its own limit, in tokens.
+# Characters of a text. A longer one is refused in a sentence, before any work on it; the text of a second run and the text that
+# a live training watches are cut. The model has its own limit, in tokens.
 TEXT_CHARACTERS = setting("TEXT_CHARACTERS", 1_000, most=1_000_000)
 
 # Characters in a search box.
