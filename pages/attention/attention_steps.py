@@ -55,6 +55,8 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
     if is_query:
         take_linked_row(len(queries))
     row = kept_number(QUERY, 0, len(queries) - 1, first)
+    if is_query:
+        st.caption(words["framed"].format(query=literal(sides["query"][row])))
     if step is None:
         _show_overview(steps, own_columns, sides, row)
         if fold := unfolding(words["all"], ":material/functions:", "all_steps"):

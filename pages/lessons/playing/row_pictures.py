@@ -75,7 +75,7 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     said["model"] = literal(view.model)
     said["edits"] = ", ".join(f"**{literal(phrase)}**" for phrase in edits)
     st.markdown(words[what].format(**said))
-    framed = {"marks": [(0, key) for key in marks.keys]} if marks else {}
+    framed = {"marks": [(0, key) for key in marks.keys]} if marks and marks.keys else {}
     key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
     figure = chart(head_map, *drawn, wide=True, labels=figure_labels(), **framed)
     narrow = [figure.finished.least_width or 0]

@@ -149,6 +149,53 @@ def test_without_cross_attention_the_same_words_are_written_for_every_sentence()
     assert written != {"–"}
 
 
+def test_without_one_head_the_answer_stays_and_a_letter_is_nearly_lost() -> None:
+    """Stop 6 of “Inside one head” says so, with both probabilities."""
+    stop = stop_of("inside-one-head", 5)
+    model, source = (dict(stop.view)[name] for name in ("model", "source"))
+    kind, layer, head = head_of(stop)
+    config, answer = runs().pipeline(model).config, source[::-1]
+    clean, edited = (
+        runs().trace(model, (source,), (answer,), edits).probabilities[0]
+        for edits in ((), interventions(f"silence {kind} layer {layer + 1} head {head + 1}", config))
+    )
+    letter, place = runs().pipeline(model).vocabulary("target").ids(["l"])[0], answer.index("l")
+    assert f"`l` falls from {clean[place, letter]:.2f} to {edited[place, letter]:.2f}" in stop.reveal
+    assert int(edited[place].argmax()) == letter  # “still the most probable letter”
+    assert float((clean - edited).max()) == float(clean[place, letter] - edited[place, letter])
+    all_heads = interventions(f"silence {kind} layer {layer + 1}", config)
+    assert runs().answer(model, source, all_heads).text[:3] != answer[:3]  # “its answer is gone”
+
+
+@pytest.mark.parametrize("index", [1, 2, 4])
+def test_a_stop_about_one_number_opens_its_matrix_at_this_number(index: int) -> None:
+    """Stops 2, 3 and 5 of “Inside one head” ask for one number, and their words point at its matrix."""
+    stop, view = stop_of("inside-one-head", index), view_of(stop_of("inside-one-head", index))
+    truth = truth_of(stop)
+    assert truth
+    app = on_page(SCRIPTS["attention"], lesson="inside-one-head", lesson_stop=str(index + 1), answers=f"{index + 1}~1", **view)
+    assert not app.exception
+    names = dict(truth.words)
+    (framed,) = [each.value for each in app.caption if each.value.startswith("Framed: the row of the query")]
+    assert names["query"].strip("<>") in framed
+    (sheet,) = [each.spec for each in charts(app) if each.key == f"step-{view['step']}"]
+    keys = [str(name).split(" ")[-1] for name in sheet["layout"]["xaxis"]["ticktext"]]
+    assert names["key"].strip("<>") in keys[int(view.get("column", 0))]
+    step = text("steps")["steps"][view["step"]]["title"]
+    assert index == 4 or f"*{step}*" in stop.reveal
+
+
+@pytest.mark.parametrize(
+    ("name", "stop", "answers", "said"), [("first-look", 3, "3~8-9~", True), ("one-lesson", 5, "5~2~", False)]
+)
+def test_a_sentence_about_frames_is_written_only_below_frames(name: str, stop: int, answers: str, said: bool) -> None:
+    app = on_page(SCRIPTS["attention"], lesson=name, lesson_stop=str(stop), answers=answers, **view_of(stop_of(name, stop - 1)))
+    assert not app.exception
+    (row,) = [each.spec for each in charts(app) if each.key == "experiment-row"]
+    assert bool(row["layout"].get("shapes")) == said
+    assert any(text("lesson")["experiment"]["row_marked"] in each.value for each in app.caption) == said
+
+
 def test_a_model_without_the_head_that_it_needs_guesses_the_pronoun() -> None:
     """Stop 8 of Two lessons and stop 2 of Does attention explain? say so."""
     assert 0.4 < runs().pipeline("english-french").card.measures["pronouns"]["right_without"] < 0.6
