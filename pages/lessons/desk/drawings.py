@@ -1,7 +1,7 @@
 """Small drawings for paper, as HTML tables: black on white. A greater value is darker, because a printer may have no
 colours."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -19,13 +19,13 @@ def cells(
     rows: Sequence[str],
     columns: Sequence[str],
     alt: str,
-    empty: int | None = None,
+    empty: Collection[int] = (),
 ) -> Markup:
     """A table of cells. A greater value, from 0 to 1, is darker, and a cell that is not allowed is crossed out. Only the first
-    `MOST_TOKENS` rows and columns are drawn. The cells of the row `empty` are left empty, to be filled in by hand."""
+    `MOST_TOKENS` rows and columns are drawn. The cells of the rows `empty` are left empty, to be filled in by hand."""
 
     def cell(row: int, column: int) -> Markup:
-        level = 0 if row == empty else round(float(values[row, column]) * LEVELS)
+        level = 0 if row in empty else round(float(values[row, column]) * LEVELS)
         if not allowed[row, column]:
             return Markup('<td class="crossed"></td>')
         return Markup('<td style="--dark: {}%"></td>').format(100 * level // LEVELS) if level else Markup("<td></td>")
@@ -35,7 +35,7 @@ def cells(
     table = [_row(lines, "columns")]
     for row, name in enumerate(rows):
         line = [Markup("<th>{}</th>").format(_short(name)), *(cell(row, column) for column in range(len(columns)))]
-        table.append(_row(line, "empty" if row == empty else ""))
+        table.append(_row(line, "empty" if row in empty else ""))
     return _table(table, alt)
 
 

@@ -1,7 +1,7 @@
 """A picture of a stop's view for the printed sheet, drawn from the run of that view. Unless the answers are shown, the part
-that the question asks for is left empty, so that it can be filled in with a pencil."""
+that a question asks for is left empty, so that it can be filled in with a pencil."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import SENTENCES
 from pages.ui.pickers import linked_whole
 from pages.ui.text import text
-from transformer import Trace
+from transformer import HeadlightError, Trace
 from transformer.pipeline.snapshots import snapshot_name
 
 # Limit of probabilities that are drawn.
@@ -33,17 +33,19 @@ MOMENTS = (0.0, 0.5, 1.0)
 
 
 class _View(NamedTuple):
-    """The input of a picture: a stop, its model and texts, their trace, and whether to show the answer to the question."""
+    """The input of a picture: a stop, its model and texts, their trace, whether to show the answers to questions, and all stops
+    on the sheet."""
 
     stop: Stop
     run: View
     trace: Trace
     solutions: bool
+    stops: Sequence[Stop]
 
 
-def picture(stop: Stop, solutions: bool) -> Markup:
+def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
     """The picture of a stop with a caption, as HTML. It is empty if the page has no picture, or if the picture would reveal the
-    answer, unless solutions are shown.
+    answer, unless solutions are shown. `stops` are all stops on the sheet: the picture does not reveal their answers, either.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.
@@ -52,28 +54,47 @@ def picture(stop: Stop, solutions: bool) -> Markup:
     if draw is None or ((stop.asks, stop.page) in TELLING and not solutions):
         return Markup("")
     run = run_of(stop)
-    drawn, says = draw(_View(stop, run, runs().trace(run.key, run.sources, run.targets, ()), solutions))
+    drawn, says = draw(_View(stop, run, runs().trace(run.key, run.sources, run.targets, ()), solutions, stops or (stop,)))
     return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(drawn, says)
 
 
 def _head(view: _View) -> tuple[Markup, str]:
-    """A picture and its caption: the map of the stop's head, without the row that the question asks about unless solutions are
-    shown. If the question is about an edit of the model, a line with what the model reads and writes."""
-    stop, _, trace, solutions = view
+    """A picture and its caption: the map of the stop's head. Unless solutions are shown, each row of this map that a stop of
+    the sheet asks about is empty, because a class sees all pictures of its sheet at once. If the question is about an edit of
+    the model, the picture is a line with what the model reads and writes."""
+    stop, _, trace, solutions, stops = view
     if stop.asks == "edit-changes-answer":
         return _whole(view)
     layer, head = _place(stop, trace, first=1)
-    queries, truth = trace.tokens(kind_of(stop))[0], stop.truth
-    asked = place_of(truth.query, queries) if truth and truth.form.may == HEAD and truth.query else None
-    empty = None if solutions else asked
+    queries = trace.tokens(kind_of(stop))[0]
+    asked, empty = _row_asked(stop, queries), set[int]()
+    if not solutions:
+        of_map = (_row_asked(each, queries) for each in stops if each == stop or _has_map_of(each, stop))
+        empty = {row for row in of_map if row is not None}
     drawn, largest = _map(trace, kind_of(stop), layer, head, empty, asked)
     words = text("lessons")["pictures"]
     says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
-    if empty is not None:
-        says += " " + words["empty"].format(query=queries[empty])
+    if empty:
+        says += " " + words["empty"].format(queries=", ".join(queries[row] for row in sorted(empty)))
     elif solutions:
         says += " " + words["largest"].format(**largest)
     return drawn, says
+
+
+def _row_asked(stop: Stop, queries: tuple[str, ...]) -> int | None:
+    """The position of the row of a map that the stop's question asks about; None if it asks about no row."""
+    truth = stop.truth
+    return place_of(truth.query, queries) if truth and truth.form.may == HEAD and truth.query else None
+
+
+def _has_map_of(stop: Stop, other: Stop) -> bool:
+    """Whether two stops are about the same head of the same run."""
+    names = ("layer", "head")
+    try:
+        one, two = ([run_of(each), kind_of(each), *map(view_of(each).get, names)] for each in (stop, other))
+    except HeadlightError:
+        return False  # the error is shown with the question of its stop
+    return stop.page == other.page and one == two
 
 
 def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
@@ -85,7 +106,7 @@ def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
 
 
 def _map(
-    trace: Trace, kind: str, layer: int, head: int, empty: int | None, asked: int | None = None
+    trace: Trace, kind: str, layer: int, head: int, empty: Collection[int] = (), asked: int | None = None
 ) -> tuple[Markup, dict[str, str]]:
     """A map of one head, and where its largest weight is: the names of query and key, and the weight. If a row is asked for,
     the largest weight of this row."""
@@ -93,8 +114,7 @@ def _map(
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.allowed(kind)[layer, 0, head].numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
     told = allowed.copy()
-    if empty is not None:
-        told[empty] = False
+    told[list(empty)] = False
     alt = text("lessons")["pictures"]["head_alt"].format(queries=" ".join(queries), keys=" ".join(keys))
     alt = f"{alt} {strongest_rows(weights, told, queries, keys)}"
     drawn = cells(weights, allowed, queries, keys, alt, empty)
@@ -103,7 +123,7 @@ def _map(
 
 def _batch(view: _View) -> tuple[Markup, str]:
     """The texts of a batch with their padding, and the decoder's mask."""
-    stop, run, _, _ = view
+    stop, run = view.stop, view.run
     lines = [line for line in view_of(stop).get("batch", "").splitlines() if line.strip()][: SENTENCES - 1]
     sources = (run.source, *lines)
     trace = runs().trace(run.key, sources, (None,) * len(sources), ())
@@ -122,12 +142,15 @@ def _batch(view: _View) -> tuple[Markup, str]:
 
 
 def _next_word(view: _View) -> tuple[Markup, str]:
-    """The most probable tokens after a token that the decoder has read."""
-    stop, run, trace, solutions = view
+    """The most probable tokens after the token that the question names, or else at the step of the view. A covered page that
+    opens at a step shows the answer, so these bars are empty, too."""
+    stop, run, trace, solutions, _ = view
     truth = stop.truth
     read = trace.tokens_of("target")[0]
-    row = place_of(truth.query, read) if truth and truth.query else 0
-    empty = stop.asks in ("next-word-probability", "next-token") and not solutions
+    step = view_of(stop).get("step", "")
+    row = place_of(truth.query, read) if truth and truth.query else min(linked_whole(step or "1", 1), len(read)) - 1
+    asked = stop.asks in ("next-word-probability", "next-token") or (stop.cover and step)
+    empty = bool(asked) and not solutions
     probabilities = trace.probabilities[0, row].double().numpy()
     vocabulary = runs().pipeline(run.key).vocabulary("target")
     best = np.argsort(-probabilities)[:MOST_BARS].tolist()
@@ -139,7 +162,7 @@ def _next_word(view: _View) -> tuple[Markup, str]:
 
 def _moments(view: _View) -> tuple[Markup, str]:
     """The map of one head at the start, in the middle and at the end of the training."""
-    stop, run, trace, _ = view
+    stop, run, trace = view.stop, view.run, view.trace
     layer, head = _place(stop, trace, first=trace.layers(kind_of(stop)))
     steps = snapshots(str(run.key))
     if not steps:
@@ -149,7 +172,7 @@ def _moments(view: _View) -> tuple[Markup, str]:
     for step in dict.fromkeys(chosen):
         # All snapshots read the same texts, so that their maps can be compared.
         of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
-        drawn += _map(of_step, kind_of(stop), layer, head, None)[0]
+        drawn += _map(of_step, kind_of(stop), layer, head)[0]
     kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
     words = text("lessons")["pictures"]
     return drawn, words["moments"].format(kind=kind, layer=layer + 1, head=head + 1, steps=listed)

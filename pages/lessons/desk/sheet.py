@@ -1,6 +1,7 @@
 """A lesson as a printed sheet: the text of each stop, the questions with room for two answers, and the notes for the
 teacher."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) 
     """The sheet as HTML: with the notes for the teacher, with the right answers and the texts that the lesson reveals after
     them, and with a picture of the view of each stop. All text of the lesson is escaped."""
     words = text("lessons")
-    body = Markup("").join(_stop(number, stop, notes, solutions, pictures) for number, stop in enumerate(lesson.stops, 1))
+    drawn = _pictures(lesson.stops, solutions) if pictures else [Markup("")] * len(lesson.stops)
+    stops = enumerate(zip(lesson.stops, drawn, strict=True), 1)
+    body = Markup("").join(_stop(number, stop, notes, solutions, of_stop) for number, (stop, of_stop) in stops)
     head = Markup("<h2>{title}</h2><p>{about} {audience}</p><p>{name}</p>").format(
         title=lesson.title, about=lesson.about, audience=lesson.audience, name=words["name_line"]
     )
@@ -66,13 +69,28 @@ def _time_table(lesson: Lesson) -> Markup:
     return Markup('<table class="time-table"><tr>{}<th></th></tr>{}{}</table>').format(head, Markup("").join(rows), end)
 
 
-def _stop(number: int, stop: Stop, notes: bool, solutions: bool, pictures: bool) -> Markup:
+def _pictures(stops: Sequence[Stop], solutions: bool) -> list[Markup]:
+    """The picture of each stop. A stop with the picture of an earlier stop only names that stop."""
+    words, drawn, first = text("lessons")["pictures"], [], dict[Markup, int]()
+    for number, stop in enumerate(stops, 1):
+        of_stop = Markup("")
+        with suppress(HeadlightError):  # the error is shown with the question
+            of_stop = picture(stop, solutions, stops)
+        if of_stop in first:
+            caption = words["same"].format(stop=first[of_stop])
+            drawn.append(Markup("<figure><figcaption>{}</figcaption></figure>").format(caption))
+            continue
+        if of_stop:
+            first[of_stop] = number
+        drawn.append(of_stop)
+    return drawn
+
+
+def _stop(number: int, stop: Stop, notes: bool, solutions: bool, drawn: Markup) -> Markup:
     words = text("lessons")
     parts = [Markup("<h3>{}. {}</h3>").format(number, stop.title)]
     parts.append(as_html(filled(stop, stop.say)))
-    if pictures:
-        with suppress(HeadlightError):  # the error is shown with the question
-            parts.append(picture(stop, solutions))
+    parts.append(drawn)
     if stop.question:
         parts.append(_question(stop, stop.question, solutions))
     if solutions and stop.reveal:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.lessons.content.lesson import Lesson, Question, Stop, Truth
+from pages.lessons.content.lesson import HEAD, Lesson, Question, Stop, Truth
 from pages.lessons.content.library import OWN, shipped
 from pages.lessons.content.packing import unpack
 from pages.lessons.content.reading import VIEW_CHARACTERS, as_toml
-from pages.lessons.content.truths import truth_of
+from pages.lessons.content.stop_views import run_of
+from pages.lessons.content.truths import head_of, truth_of
 from pages.lessons.desk.before_after import test_sheet as sheet_of_tests
-from pages.lessons.desk.pictures import picture
+from pages.lessons.desk.pictures import MOST_BARS, picture
 from pages.lessons.desk.score import FORMS, normalised_gain
 from pages.lessons.desk.sheet import sheet
 from pages.lessons.playing.keeping import KEPT
@@ -145,6 +146,42 @@ def test_the_sheet_draws_each_stop_without_the_answer() -> None:
     assert "onerror" not in re.sub("&lt;.*?&gt;", "", str(sheet(Lesson(title="t", stops=(hostile,)), False, False, True)))
     unknown = replace(hostile, page="attention", view=(("model", "reverse"), ("source", "abc"), ("layer", "99")))
     assert "<figure>" not in str(sheet(Lesson(title="t", stops=(unknown,)), False, False, True))
+
+
+@pytest.mark.parametrize("name", ["inside-one-head", "does-attention-explain", "first-look", "one-lesson"])
+def test_no_picture_of_a_sheet_has_a_row_that_one_of_its_stops_asks_about(name: str) -> None:
+    """A class sees all pictures of its sheet at once, so a later picture would tell the answer, too."""
+    stops, rows = shipped()[name].stops, dict[tuple[object, ...], set[str]]()
+    for stop in stops:
+        if stop.page == "attention" and stop.truth and stop.truth.form.may == HEAD and stop.truth.query:
+            rows.setdefault((run_of(stop), head_of(stop)), set()).add(stop.truth.query)
+    assert rows
+    for stop in stops:
+        if stop.page != "attention" or stop.asks == "edit-changes-answer":
+            continue
+        drawn, solved = (str(picture(stop, solutions, stops)) for solutions in (False, True))
+        asked = rows.get((run_of(stop), head_of(stop)), set())
+        assert drawn.count('class="empty"') == len(asked), stop.title
+        assert 'class="empty"' not in solved
+        assert ("yours to fill in" in drawn) == bool(asked)
+
+
+def test_a_picture_is_drawn_once_and_at_the_step_of_the_view() -> None:
+    """Stop 5 of “How it writes, how it learns” asks how probable the third token is; stops 1 and 2 have one picture."""
+    lesson = shipped()["writing-and-learning"]
+    asked, solved = (str(sheet(lesson, False, solutions, True)) for solutions in (False, True))
+    assert asked.count(WORDS["pictures"]["same"].format(stop=1)) == 1
+    assert asked.count('<td class="share">') == 3 * MOST_BARS  # of stops 1, 3 and 5
+    assert "&lt;sos&gt; le chat." in asked
+    bar = '<th>dort</th><td class="share">'
+    assert (asked.count(bar), solved.count(bar)) == (0, 1)
+
+
+def test_the_words_of_a_sheet_are_true_on_paper() -> None:
+    """Paper has no colours and no frames around rows that are filled in, and nothing on it can be moved."""
+    for lesson in shipped().values():
+        words = " ".join(f"{stop.say} {stop.question.ask if stop.question else ''}" for stop in lesson.stops).lower()
+        assert not re.findall(r"framed|\bblue\b|\bred\b|\borange\b|\bgrey\b|the slider stands", words), lesson.title
 
 
 @pytest.mark.parametrize("form", FORMS)
