@@ -105,9 +105,13 @@ def join(typed: str) -> str:
 
 
 def client() -> str:
-    """The internet address of the visitor, for limits. Of a long address (IPv6) this is only the first half, because one
-    visitor can use all addresses that begin with it. Empty on the machine that runs the app."""
-    address = st.context.ip_address or ""
+    """The internet address of the visitor, for limits (`network_of`). Empty on the machine that runs the app."""
+    return network_of(st.context.ip_address or "")
+
+
+def network_of(address: str) -> str:
+    """An internet address as limits count it: of a long address (IPv6) only the first half, because one visitor can use all
+    addresses that begin with it."""
     try:
         number = ipaddress.IPv6Address(address)
     except ValueError:

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,7 +27,7 @@ from pages.lessons.content.grading import right_option
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Question, Stop, Truth
 from pages.lessons.content.library import shipped
 from pages.lessons.content.truths import truth_of
-from pages.lessons.playing import class_panel, lesson_bar
+from pages.lessons.playing import lesson_bar
 from pages.lessons.playing.answering import KEY
 from pages.lessons.playing.class_panel import INVITE
 from pages.ui import tab_memory
@@ -209,18 +208,35 @@ def test_one_address_can_seat_a_classroom_in_a_minute_but_not_thousands(store: C
 @pytest.mark.parametrize(
     ("address", "counted"),
     [
-        (None, ""),
+        ("", ""),
         ("203.0.113.7", "203.0.113.7"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("::ffff:203.0.113.7", "203.0.113.7"),
         ("unix:", "unix:"),
     ],
 )
-def test_the_address_of_a_visitor_is_limited_by_its_network(
-    address: str | None, counted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seat.st, "context", SimpleNamespace(ip_address=address))
-    assert seat.client() == counted
+def test_the_address_of_a_visitor_is_limited_by_its_network(address: str, counted: str) -> None:
+    assert seat.network_of(address) == counted
+
+
+def visit() -> None:
+    """A run of a page that follows the class of its address, after its visitor has typed a code."""
+    import streamlit as st
+
+    from pages.lessons.class_mode import seat
+
+    if typed := st.session_state.pop("typed", ""):
+        seat.join(typed)
+    st.session_state["lesson"] = seat.follow_class(False)
+
+
+def visited(app: AppTest, typed: str = "", **query: str) -> tuple[str, seat.Seat | None]:
+    """The lesson and the seat of a session after a run at an address."""
+    app.query_params = {**query}
+    app.session_state["typed"] = typed
+    app.run()
+    assert not app.exception
+    return app.session_state["lesson"], app.session_state[seat.SEAT]
 
 
 @pytest.mark.parametrize("writes", range(3))
@@ -257,7 +273,8 @@ def test_a_student_who_has_a_place_but_was_not_counted_yet_is_counted_in_the_nex
 
 def test_the_last_student_whom_the_limit_permits_keeps_the_seat(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _ = store.open(LESSON)
-    monkeypatch.setattr(classes, "CLASS_JOINS", 2)
+    for number in range(CLASS_JOINS - 2):
+        store.join(code, str(number), "")
     for _ in range(2):
         monkeypatch.setattr(seat.st, "session_state", {})
         monkeypatch.setattr(seat.st, "query_params", {seat.CLASS: code})
@@ -265,6 +282,8 @@ def test_the_last_student_whom_the_limit_permits_keeps_the_seat(store: Classes, 
         place = seat.seat()
         assert seat.follow_class(False) == LESSON  # in the next run
         assert seat.seat() == place
+    with pytest.raises(LessonError, match=f"{CLASS_JOINS} people tried"):
+        store.join(code, "one more", "")
 
 
 def test_threads_lose_no_answer(store: Classes) -> None:
@@ -378,7 +397,7 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     large = as_teacher(tab, code, secret, present="1")
     assert rows(panel(large)) == rows(panel(on_stop))
     # The students see how to join, but not the link and the secret of the teacher.
-    monkeypatch.setattr(invitation, "app_address", lambda: "https://school.example/headlight")
+    large.context["url"] = "https://school.example/headlight/"
     large.button(key="class_show_code").click().run()
     assert not large.code
     assert secret not in panel(large)
@@ -388,17 +407,23 @@ def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     large.button(key="class_hide_code").click().run()
     assert "data:image" not in panel(large)
 
-    monkeypatch.setattr(classes, "CLASS_STUDENTS", 2)
+    for joined in range(2, CLASS_STUDENTS):
+        store.join(code, str(joined), str(joined))
     tab.storage.clear()  # the next visitor has another tab
     full = on_page(HOME, **{"class": code})
     assert f"class {code} is full" in shown(full.warning[0].value)
     assert bar(full)["lesson"] == lesson.title  # the lesson is open without the class
     assert bar(as_teacher(tab, code, secret))["teaches"]  # a full class still has room for its teacher
 
-    full_says = WORDS["full"].format(most=2)
+    full_says = WORDS["full"].format(most=CLASS_ANSWERS)
     assert full_says not in panel(on_stop.run()) + panel(again.run())
-    monkeypatch.setattr(class_panel, "CLASS_ANSWERS", 2)
-    monkeypatch.setattr(classes, "CLASS_ANSWERS", 1)
+    taken = [
+        store.answer(code, str(student), stop, ONE)
+        for stop in range(LESSON_STOPS)
+        for student in range(2, CLASS_STUDENTS)
+        if stop != STOP
+    ]
+    assert sum(taken) == CLASS_ANSWERS - 1  # and the one above
     assert full_says in panel(on_stop.run())
     assert full_says in panel(again.run())
 
@@ -462,28 +487,24 @@ def test_a_seat_in_an_older_link_is_ignored(store: Classes, tab: Tab) -> None:
     assert tally_of(store, code, 0).joined == 3
 
 
-def test_a_student_who_comes_back_to_the_class_has_the_same_seat(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_student_who_comes_back_to_the_class_has_the_same_seat(store: Classes) -> None:
     code, _ = store.open(LESSON)
-    address: dict[str, str] = {}
-    monkeypatch.setattr(seat.st, "session_state", {})
-    monkeypatch.setattr(seat.st, "query_params", address)
-    seat.join(code)
-    place = seat.seat()
-    assert seat.follow_class(False) == ""  # the browser's Back
-    assert seat.seat() is None
-    address[seat.CLASS] = code
-    assert seat.follow_class(False) == LESSON
-    assert seat.seat() == place
-    seat.join(code)  # types the code again
-    assert seat.seat() == place
+    student = AppTest.from_function(visit)
+    lesson, place = visited(student, code, **{seat.CLASS: code})
+    assert (lesson, place is None) == (LESSON, False)
+    assert visited(student) == ("", None)  # the browser's Back
+    assert visited(student, **{seat.CLASS: code}) == (LESSON, place)
+    assert visited(student, code, **{seat.CLASS: code}) == (LESSON, place)  # types the code again
+    assert tally_of(store, code, 0).joined == 1
 
 
-def test_a_teacher_who_types_the_own_code_stays_the_teacher(store: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_teacher_who_types_the_own_code_stays_the_teacher(store: Classes) -> None:
     code, secret = store.open(LESSON)
-    monkeypatch.setattr(seat.st, "session_state", {})
-    seat.take_seat(seat.Seat(code, secret=secret))
-    seat.join(code)
-    assert seat.seat() == seat.Seat(code, secret=secret)
+    teacher = AppTest.from_function(visit)
+    place = seat.Seat(code, secret=secret)
+    teacher.session_state[seat.SEATS] = {code: place}
+    assert visited(teacher, code, **{seat.CLASS: code}) == (LESSON, place)
+    assert tally_of(store, code, 0).joined == 0
 
 
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,11 +578,12 @@ def test_an_address_that_phones_cannot_reach_is_recognised(address: str, local: 
 def test_a_class_on_a_local_address_shows_what_to_do(
     own: str, told: str, store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invitation, "app_address", lambda: "http://localhost:8777")
     monkeypatch.setattr(invitation, "own_address", lambda: own)
     code, secret = store.open(LESSON)
     app = as_teacher(tab, code, secret)
-    (warning,) = app.warning
+    assert not app.warning
+    app.context["url"] = "http://localhost:8777/"
+    (warning,) = app.run().warning
     assert f"Open Headlight here as **{told}**" in warning.value  # with Streamlit's defaults, it answers other computers
     with monkeypatch.context() as here_alone:
         here_alone.setattr(invitation, "EVERYWHERE", ())
@@ -572,7 +594,8 @@ def test_a_class_on_a_local_address_shows_what_to_do(
     assert "data:image" not in panel(app)  # the QR code would lead a phone to the phone itself
     # On a projector the warning is one line, until the teacher shows the code.
     app = as_teacher(tab, code, secret, present="1")
-    assert not app.warning
+    app.context["url"] = "http://localhost:8777/"
+    assert not app.run().warning
     assert text("lesson")["class"]["local_short"] in [caption.value for caption in app.caption]
     assert told in app.button(key="class_show_code").click().run().warning[0].value
 
