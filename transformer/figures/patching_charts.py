@@ -13,6 +13,10 @@ from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, bui
 DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 NEAR = (-0.15, 1.15)  # the range of shares that a figure of dots always shows
 WORD_SIZE = 13
+# Size of a written name, as shares of the range of the axes: the width of a letter, the height, and the distance to its dot.
+LETTER, HEIGHT, AWAY = 0.012, 0.045, 0.03
+# Where a name can be, and the direction from its dot to the middle of the name.
+PLACES = {"bottom center": (0, -1), "top center": (0, 1), "middle right": (1, 0), "middle left": (-1, 0)}
 RUN_COLORS = (LINE, KIND_COLORS["decoder"], KIND_COLORS["encoder"])  # of A, of B, and of the patched run
 
 
@@ -44,7 +48,8 @@ def need_map(
     axes: tuple[str, str],
     picked: int | None = None,
 ) -> go.Figure:
-    """A dot for each head: to the right if the answer loses much without it, to the top if it alone restores much.
+    """A dot for each head: to the right if the answer loses much without it, to the top if it alone restores much. The picked
+    dot is above the others and has a frame, and each written name is where it covers the fewest dots and names.
 
     Args:
         dots: the heads.
@@ -52,14 +57,22 @@ def need_map(
         words: `alone`, `backup`, `partner`, `bystander` → the words in each quarter.
         half: the share from which a head is needed, or enough.
         axes: the titles of both axes.
-        picked: the index of the ringed dot; None for no ring.
+        picked: the index of the framed dot; None for no frame.
     """
     low = min([NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)]) - 0.05
     high = max([NEAR[1], *(max(dot.lost, dot.restored) for dot in dots)]) + 0.1
-    traces = []
-    for kind in dict.fromkeys(dot.kind for dot in dots):
-        of_kind = [(index, dot) for index, dot in enumerate(dots) if dot.kind == kind]
-        traces.append(_dots(of_kind, titles[kind], axes, picked))
+    places, traces = _places(dots, high - low), []
+    for rank, kind in enumerate(dict.fromkeys(dot.kind for dot in dots), 1):
+        # The dot that is drawn last is above the others.
+        of_kind = sorted(
+            ((index, dot) for index, dot in enumerate(dots) if dot.kind == kind), key=lambda each: each[0] == picked
+        )
+        trace = _dots(of_kind, titles[kind], axes, picked)
+        trace |= {"textposition": [places[index] for index, _ in of_kind], "legendrank": rank, "legendgroup": kind}
+        traces.append(trace)
+    if picked is not None:
+        traces.sort(key=lambda trace: trace["legendgroup"] == dots[picked].kind)
+        traces += _frame(dots[picked])
     lines = [{"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}} for _ in range(2)]
     lines[0] |= {"x0": half, "x1": half, "y0": low, "y1": high}
     lines[1] |= {"x0": low, "x1": high, "y0": half, "y1": half}
@@ -98,13 +111,13 @@ def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], pi
         "x": [dot.lost for _, dot in dots],
         "y": [dot.restored for _, dot in dots],
         "text": [escaped(dot.name) if dot.written else "" for _, dot in dots],
-        "textposition": "bottom center",
         "customdata": [[index, escaped(dot.name)] for index, dot in dots],
         "marker": {
             "color": KIND_COLORS.get(kind, HUES[0]),
             "symbol": DOTS.get(kind, "circle"),
             "size": [17 if index == picked else 11 for index, _ in dots],
-            "line": {"color": LINE, "width": [3 if index == picked else 1 for index, _ in dots]},
+            "opacity": [1 if index == picked else 0.7 for index, _ in dots],
+            "line": {"color": LINE, "width": 1},
         },
         "hovertemplate": f"<b>%{{customdata[1]}}</b><br>{escaped(axes[0])}: %{{x:.1%}}<br>{escaped(axes[1])}: %{{y:.1%}}"
         "<extra></extra>",
@@ -121,6 +134,48 @@ def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], pi
                 "width": 3,
             }
     return trace
+
+
+def _frame(dot: Dot) -> list[dict[str, Any]]:
+    """The frame of the picked dot: a black line on a wider white line, visible on every colour."""
+    frame = {"type": "scatter", "mode": "markers", "x": [dot.lost], "y": [dot.restored], "hoverinfo": "skip"}
+    frame |= {"showlegend": False, "legendgroup": dot.kind}
+    symbol = f"{DOTS.get(dot.kind, 'circle')}-open"
+    lines = (("white", 6), ("black", 3))
+    return [
+        frame | {"marker": {"symbol": symbol, "size": 20, "color": color, "line": {"width": width}}} for color, width in lines
+    ]
+
+
+# The middle of a rectangle, and half of its width and of its height, in shares.
+_Box = tuple[float, float, float, float]
+
+
+def _places(dots: Sequence[Dot], span: float) -> list[str]:
+    """Where the name of each dot covers the fewest other dots and names: keys of `PLACES`. `span` is the range of an axis."""
+    names: list[_Box] = []
+    places = []
+    for dot in dots:
+        radius = AWAY * span / 2
+        covered = [(other.lost, other.restored, radius, radius) for other in dots if other is not dot] + names
+        boxes = {place: _name_box(dot, place, span) for place in PLACES}
+        counts = {place: sum(_overlap(box, other) for other in covered) for place, box in boxes.items()}
+        best = min(PLACES, key=counts.__getitem__)
+        if dot.written:
+            names.append(boxes[best])
+        places.append(best)
+    return places
+
+
+def _name_box(dot: Dot, place: str, span: float) -> _Box:
+    """The box of a dot's name at one of `PLACES`."""
+    right, up = PLACES[place]
+    width, height, away = len(dot.name) * LETTER * span / 2, HEIGHT * span / 2, AWAY * span
+    return dot.lost + right * (width + away), dot.restored + up * (height + away), width, height
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
 
 
 def run_bars(

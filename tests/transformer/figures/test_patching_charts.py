@@ -26,12 +26,32 @@ def test_every_dot_is_in_the_picture_and_each_quarter_has_its_words() -> None:
     notes = {note.text: (note.xanchor, note.y) for note in figure.layout.annotations}
     assert {f"<b>{word}</b>" for word in WORDS.values()} == set(notes)
     assert notes["<b>needs a partner</b>"] == ("right", 0.5)
-    encoder, cross = figure.data
+    encoder, cross, *_ = figure.data
     assert [list(each.customdata[0]) for each in (encoder, cross)] == [[0, "encoder L1 H1"], [1, "cross L1 H2"]]
     assert cross.error_x.array[0] == pytest.approx(0.05)
     assert cross.error_y.arrayminus[0] == pytest.approx(0.2)
     assert (list(encoder.text), list(cross.text)) == ([""], ["cross L1 H2"])
     assert cross.marker.size[0] > encoder.marker.size[0]
+
+
+def test_the_picked_dot_is_above_the_others_in_a_black_and_white_frame() -> None:
+    near = [Dot(kind, f"{kind} {place}", 0.01 * place, 0.01) for place in range(3) for kind in ("encoder", "cross")]
+    for picked, dot in enumerate(near):
+        data = need_map(near, {"encoder": "Encoder", "cross": "Cross"}, WORDS, 0.5, ("x", "y"), picked).data
+        *_, of_kind, white, black = data
+        assert of_kind.customdata[-1][0] == picked
+        assert (of_kind.marker.size[-1], of_kind.marker.opacity[-1]) == (17, 1)
+        assert [list(frame.x) + list(frame.y) for frame in (white, black)] == [[dot.lost, dot.restored]] * 2
+        assert (white.marker.color, black.marker.color) == ("white", "black")
+        assert [trace.name for trace in sorted(data[:2], key=lambda trace: trace.legendrank)] == ["Encoder", "Cross"]
+
+
+def test_names_are_beside_other_dots_and_not_across_them() -> None:
+    named = Dot("cross", "cross L1 H2", 0.5, 0.5, written=True)
+    for heights, place in (([0.58], "bottom center"), ([0.42], "top center"), ([0.42, 0.58], "middle right")):
+        others = [Dot("cross", "other", 0.5, height) for height in heights]
+        (trace,) = need_map([named, *others], {"cross": "Cross"}, WORDS, 0.5, ("x", "y")).data
+        assert trace.textposition[0] == place
 
 
 def test_dots_without_intervals_have_none() -> None:
