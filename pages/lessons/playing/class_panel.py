@@ -66,7 +66,7 @@ def show_class(lesson: Lesson, index: int) -> None:
     asked = stop if stop and stop.question else None
     open_now = classes().place(place.code)
     st.session_state[DRAWN] = open_now
-    st.fragment(_show, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
+    st.fragment(show_panel, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
 
 
 def _recall(code: str, kept: str) -> None:
@@ -114,7 +114,7 @@ def show_answers(lesson: Lesson, index: int) -> None:
         st.button(words["show_page"], key="class_hide_tally", on_click=turn_over, icon=":material/close:")
 
 
-def _show(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:
+def show_panel(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:
     """Draw the panel for the current state of the class. Streamlit calls only this function again every few seconds while the
     class is open."""
     words, drawn = text("lesson")["class"], st.session_state[DRAWN]
