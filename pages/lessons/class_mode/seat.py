@@ -1,10 +1,10 @@
 """The place of this session in a class: as a student, or as the teacher.
 
 The address has only the code, `class=CODE`, because people share addresses, and the class sees the teacher's on the projector.
-The random number of a student, which identifies no person, and the secret of the teacher are stored in the browser's tab
-(`pages.ui.tab_memory`). After a reload of the page, they make the session the same student or the teacher again. The teacher's
-link has the secret after its `#`, so no server receives it in an address. A session with only a code asks its tab for a number
-or a secret before it joins the class as a new student (`class_panel`).
+The random number of a student, which identifies no person, with the student's answers, and the secret of the teacher are stored
+in the browser's tab (`pages.ui.tab_memory`). After a reload of the page, they make the session the same student or the teacher
+again. The teacher's link has the secret after its `#`, so no server receives it in an address. A session with only a code asks
+its tab for a number or a secret before it joins the class as a new student (`class_panel`).
 """
 
 import ipaddress
@@ -22,8 +22,9 @@ from pages.ui.tab_memory import recalled
 # Name of the parameter in the address.
 CLASS = "class"
 # Session keys: a `Seat`; the error if the class in the address cannot be joined; the code of a class for which the tab is asked
-# for a secret; and code → `Seat`, for the classes in which this session has, or had, a place.
-SEAT, PROBLEM, WAITING, SEATS = "class_seat", "class_problem", "class_waiting", "class_seats"
+# for a secret; code → `Seat`, for the classes in which this session has, or had, a place; the code of a class that cannot be
+# joined.
+SEAT, PROBLEM, WAITING, SEATS, MISSED = "class_seat", "class_problem", "class_waiting", "class_seats", "class_missed"
 # The number of a student. Older links have it behind the code, where it is ignored.
 NUMBER = r"[A-Za-z0-9_-]{8}"
 WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-{NUMBER})?")
@@ -72,6 +73,7 @@ def follow_class(keep_problem: bool) -> str:
     class."""
     state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
     problem = state.get(PROBLEM)
+    state[MISSED] = ""
     if not asked:
         take_seat()
         state[PROBLEM] = problem if keep_problem else None
@@ -88,6 +90,7 @@ def follow_class(keep_problem: bool) -> str:
             state[WAITING] = code
     except LessonError as error:
         refuse(error)
+        state[MISSED] = code if written else ""
     return lesson
 
 

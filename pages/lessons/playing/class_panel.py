@@ -5,6 +5,7 @@ the teacher can read them, in the window of the notes. A student's page follows 
 """
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +15,23 @@ from markupsafe import Markup
 from pages.lessons.class_mode.class_tables import answers_table, tally_table
 from pages.lessons.class_mode.classes import Given, Tally, classes
 from pages.lessons.class_mode.invitation import show_code, show_teacher_link, warn_local
-from pages.lessons.class_mode.seat import PROBLEM, WAITING, Seat, class_code, enter, memory_name, refuse, seat, take_seat
+from pages.lessons.class_mode.seat import (
+    MISSED,
+    PROBLEM,
+    WAITING,
+    Seat,
+    class_code,
+    enter,
+    memory_name,
+    refuse,
+    seat,
+    take_seat,
+)
 from pages.lessons.content.app_address import app_address
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
+from pages.lessons.content.lesson_answers import parse, write
 from pages.lessons.content.truths import filled
-from pages.lessons.playing.open_lesson import follow, open_lesson, publish
+from pages.lessons.playing.open_lesson import OPEN, follow, open_lesson, publish
 from pages.shell.error_boundary import sentence
 from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
@@ -27,7 +40,7 @@ from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
 from pages.ui.style import style
-from pages.ui.tab_memory import tab_memory
+from pages.ui.tab_memory import recalled, tab_memory
 from pages.ui.text import text
 
 # Seconds between two updates of the panel.
@@ -54,8 +67,11 @@ def show_class(lesson: Lesson, index: int) -> None:
     """Draw the panel of the session's class at a stop, counted from 0, or at the end of its lesson. Draw nothing outside a
     class."""
     place, code = seat(), class_code()
+    missed = st.session_state.get(MISSED, "")
     if code:  # ask the tab who this is, or let it keep that
-        tab_memory(memory_name(code), place.kept if place else "", partial(_recall, code), waits=place is None, linked=True)
+        tab_memory(memory_name(code), _kept(place), partial(_recall, code), waits=place is None, linked=True)
+    elif missed and not recalled(memory_name(missed)):  # ask it for the answers alone, such as after a restart of the server
+        tab_memory(memory_name(missed), "", partial(_recall, missed))
     if place is None:
         return
     if place.secret:
@@ -69,15 +85,27 @@ def show_class(lesson: Lesson, index: int) -> None:
     st.fragment(show_panel, key="class_panel", run_every=PACE if open_now else None)(place, lesson, asked, index)
 
 
+def _kept(place: Seat | None) -> str:
+    """What the tab keeps: the secret or the number, and after a space the answers."""
+    opened = open_lesson()
+    return f"{place.kept} {write(opened.answers if opened else {})}".rstrip() if place else ""
+
+
 def _recall(code: str, kept: str) -> None:
-    """Take a place with the secret or the number that the tab reports. The report is untrusted."""
-    if st.session_state.get(WAITING) == code:
+    """Take a place with the secret or the number that the tab reports, and take back the answers. The report is untrusted."""
+    state, opened = st.session_state, open_lesson()
+    waits, (number, _, answers) = state.get(WAITING) == code, kept.partition(" ")
+    if not waits and state.get(MISSED) != code:
+        return
+    if opened:
+        state[OPEN] = replace(opened, answers={**opened.answers, **parse(answers)})
+    if waits:
         try:
-            enter(code, kept)
+            enter(code, number)
         except LessonError as error:
             refuse(error)
-        publish()
-        st.rerun()  # the whole app, because links of the page name the place
+    publish()
+    st.rerun()  # the whole app, because links of the page name the place, and the page shows what was answered
 
 
 def _hand_in(place: Seat) -> None:

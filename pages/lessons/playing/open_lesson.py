@@ -1,6 +1,7 @@
 """The open lesson: its name, the stop and the answers.
 
-All of this is in the address of every page. The server stores none of it.
+All of this is in the address of every page, except the answers in a class: students share their addresses there, so the answers
+are in the browser's tab (`class_panel`). The server stores none of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.lessons.class_mode.seat import CLASS, class_stop, follow_class, linked_class, take_seat, teaches_class
+from pages.lessons.class_mode.seat import CLASS, class_code, class_stop, follow_class, linked_class, take_seat, teaches_class
 from pages.lessons.content.lesson import Lesson, LessonError
 from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.library import lesson_of, shipped
@@ -65,7 +66,8 @@ class OpenLesson:
     def parameters(self) -> dict[str, str]:
         """The parameters of the lesson and of its class in an address."""
         marked = {MARKED: written_cells(self.marked)} if self.marked else {}
-        return {NAME: self.name, STOP: str(self.stop + 1), ANSWERS: write(self.answers), **marked, **linked_class()}
+        answers = {} if class_code() else {ANSWERS: write(self.answers)}
+        return {NAME: self.name, STOP: str(self.stop + 1), **answers, **marked, **linked_class()}
 
 
 def open_lesson() -> OpenLesson | None:
@@ -94,7 +96,7 @@ def follow_lesson() -> bool:
         name = of_class or query.get(NAME, "")
         # The teacher's link names no stop. It must not lead the class back to the first one.
         stop = linked_whole(query.get(STOP), class_stop() + 1, 1) - 1
-        answers = parse(query.get(ANSWERS, ""))
+        answers = {} if class_code() else parse(query.get(ANSWERS, ""))  # in a class, those in a link are another student's
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
         marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()

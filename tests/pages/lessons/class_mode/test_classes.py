@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,11 +26,13 @@ from pages.lessons.class_mode.classes import ALPHABET, CODE_LENGTH, Classes, Giv
 from pages.lessons.content import app_address
 from pages.lessons.content.grading import right_option
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Question, Stop, Truth
+from pages.lessons.content.lesson_answers import Answer
 from pages.lessons.content.library import shipped
 from pages.lessons.content.truths import truth_of
 from pages.lessons.playing import lesson_bar
 from pages.lessons.playing.answering import KEY
 from pages.lessons.playing.class_panel import INVITE
+from pages.lessons.playing.open_lesson import OPEN
 from pages.ui import tab_memory
 from pages.ui.limits import CLASS_ANSWERS, CLASS_JOINS, CLASS_MINUTES, CLASS_STUDENTS, LESSON_STOPS
 from pages.ui.limits import CLASSES as MOST_CLASSES
@@ -474,6 +477,39 @@ def test_an_answer_that_is_given_before_the_phone_has_its_seat_counts_in_the_cla
     assert not bar(phone)["questions"][0]["right"]
     store.advance(code, secret, STOP, Phase.AGAIN)
     assert bar(phone.run())["questions"][0]["may_change"]
+
+
+def test_the_answers_of_a_student_are_in_the_tab_and_in_no_link(store: Classes, tab: Tab) -> None:
+    code, secret = store.open(LESSON)
+    store.go(code, secret, STOP)
+    student = on_page(HOME, **{"class": code})
+    student.session_state[OPEN] = replace(student.session_state[OPEN], answers={STOP: Answer("2", "1")})
+    student.run()
+    assert "answers" not in student.query_params
+    assert "answers=" not in bar(student)["here"]
+    _, kept = tab.storage[seat.memory_name(code)]
+    assert kept == f"{student.session_state[seat.SEAT].student} {STOP + 1}~2~1"
+    assert store.seats(code, secret) == [{STOP: Given("2", "1")}]
+
+    again = on_page(HOME, **{"class": code})  # a reload
+    assert again.session_state[seat.SEAT] == student.session_state[seat.SEAT]
+    assert again.session_state[OPEN].answers == {STOP: Answer("2", "1")}
+    assert "answers" not in again.query_params
+
+    store.close(code, secret)  # as a restart of the server does
+    after = on_page(HOME, **{"class": code, "lesson": LESSON})
+    assert after.session_state[OPEN].answers == {STOP: Answer("2", "1")}
+    assert after.query_params["answers"] == f"{STOP + 1}~2~1"  # the lesson goes on without a class
+    assert tab.storage[seat.memory_name(code)][1] == kept
+
+
+def test_answers_in_the_link_of_a_class_are_another_students(store: Classes, tab: Tab) -> None:
+    code, secret = store.open(LESSON)
+    student = on_page(HOME, **{"class": code, "answers": f"{STOP + 1}~2"})
+    assert not student.exception
+    assert not student.session_state[OPEN].answers
+    assert "answers" not in student.query_params
+    assert store.seats(code, secret) == [{}]
 
 
 def test_a_seat_in_an_older_link_is_ignored(store: Classes, tab: Tab) -> None:
