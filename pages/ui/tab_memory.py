@@ -12,8 +12,8 @@ from pages.ui.component import sent
 from pages.ui.scripts import importing
 
 # Session keys. SESSION: the name of this session in the storage of its tab. RECALLED and ASKED are followed by the name of a
-# text: whether the text was recalled, and how many runs have asked for it.
-SESSION, RECALLED, ASKED = "tab_session", "tab_recalled ", "tab_asked "
+# text: whether the text was recalled, and how many runs have asked for it. FORBIDDEN: whether the browser forbids storage.
+SESSION, RECALLED, ASKED, FORBIDDEN = "tab_session", "tab_recalled ", "tab_asked ", "tab_forbidden"
 
 _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suffix(".js")))
 
@@ -23,8 +23,14 @@ def recalled(name: str) -> bool:
     return st.session_state.get(RECALLED + name, False)
 
 
+def forbidden() -> bool:
+    """Whether the tab has reported that the browser forbids storage, so that nothing survives a reload."""
+    return st.session_state.get(FORBIDDEN, False)
+
+
 def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool = False, linked: bool = False) -> None:
-    """Store a text in the browser's tab. If the tab has a text of an earlier session, it reports that one first.
+    """Store a text in the browser's tab. If the tab has a text of an earlier session, it reports that one first. If the
+    browser forbids storage, it reports that (`forbidden`).
 
     Args:
         name: the name of the text.
@@ -40,17 +46,20 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
     state[ASKED + name] = state.get(ASKED + name, 0) + (not recalled(name))
     data = {"name": name, "session": state[SESSION], "text": store, "recalled": recalled(name), "waits": waits}
     data |= {"linked": linked, "asked": state[ASKED + name]}
-    _mount(key=_key(name), data=data, on_recall_change=partial(take_report, name, recall))
+    _mount(key=_key(name), data=data, on_recall_change=partial(take_report, name, recall, waits))
 
 
-def take_report(name: str, recall: Callable[[str], None]) -> None:
-    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken."""
+def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
+    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. A report without a text
+    reaches `recall` only if it `waits`."""
     if recalled(name):
         return
     stored = sent(_key(name), "recall")
     text = stored.get("text") if isinstance(stored, Mapping) else None
     st.session_state[RECALLED + name] = True
-    recall(text if isinstance(text, str) else "")
+    st.session_state[FORBIDDEN] = isinstance(stored, Mapping) and stored.get("forbidden") is True
+    if text or waits:
+        recall(text if isinstance(text, str) else "")
 
 
 def _key(name: str) -> str:

@@ -40,7 +40,7 @@ from pages.ui.limits import CLASS_ANSWERS
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
 from pages.ui.style import style
-from pages.ui.tab_memory import recalled, tab_memory
+from pages.ui.tab_memory import forbidden, recalled, tab_memory
 from pages.ui.text import text
 
 # Seconds between two updates of the panel.
@@ -172,6 +172,8 @@ def _show_student(place: Seat, stop: Stop | None, tally: Tally) -> None:
     if stop and tally.phase is Phase.REVEAL:
         st.html(tally_table(stop, tally))
     st.caption(words["student"].format(code=place.code))
+    if forbidden():
+        st.caption(words["forbidden"])
 
 
 def _show_teacher(place: Seat, lesson: Lesson, stop: Stop | None, tally: Tally) -> None:

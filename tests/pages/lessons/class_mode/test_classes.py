@@ -878,6 +878,23 @@ def test_the_secret_of_the_teachers_link_reaches_no_request_and_survives_a_reloa
 
 @pytest.mark.slow
 @pytest.mark.browser
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_student_is_told_if_the_browser_forbids_storage(allowed: bool, visitor: Visitor, stranger: BrowserContext) -> None:
+    page = visitor.open(f"lessons?class_lesson={LESSON}")
+    page.get_by_role("button", name=text("lessons")["open_class"]).click()
+    address = teachers_link(page).split("#")[0]
+    student = stranger.new_page()
+    if not allowed:  # as Chromium does where all cookies are blocked
+        throws = "get() { throw new DOMException('Access is denied', 'SecurityError'); }"
+        student.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {{ {throws} }})")
+    student.goto(address)
+    student.get_by_text(WORDS["student"].partition("{")[0]).wait_for()
+    expect(student.get_by_text(WORDS["forbidden"])).to_have_count(0 if allowed else 1)
+    student.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
 def test_a_link_without_a_stop_opens_the_stop_of_the_class(visitor: Visitor, stranger: BrowserContext) -> None:
     page = visitor.open(f"lessons?class_lesson={LESSON}")
     page.get_by_role("button", name=text("lessons")["open_class"]).click()
