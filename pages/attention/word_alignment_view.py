@@ -7,13 +7,16 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
+from pages.shell.view.explained_chart import show_explained
+from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
-from pages.ui.format import fixed, whole
-from pages.ui.pickers import unfolding
+from pages.ui.charts import chart
+from pages.ui.escaping import literal
+from pages.ui.format import fixed, latex, whole
+from pages.ui.pickers import pick_number, unfolding
 from pages.ui.text import figure_labels, text
-from transformer.analysis.word_alignment import Links, read_alignments, words
+from transformer.analysis.word_alignment import Aligned, Links, alignment_counts, head_links, read_alignments, words
 from transformer.figures.head_steps_figures import Matrix, tensor_map
 
 
@@ -33,7 +36,13 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
     rows, columns = ([str(number + 1) for number in range(size)] for size in errors.shape)
     names = text("head_patterns")
     matrix = Matrix(errors, rows, columns, names["layer"], names["head"], signed=False, selected_cell=(layer, head))
-    show(chart(tensor_map, matrix, labels=figure_labels()), "word-alignment", said["alt"].format(**best))
+    show_explained(
+        chart(tensor_map, matrix, labels=figure_labels()),
+        "word-alignment",
+        said["alt"].format(**best),
+        lambda cell: _explain_error(view, cell.row, cell.column, float(errors[cell.row, cell.column]), measured["sentences"]),
+        errors.shape,
+    )
     if measured["snapshots"]:
         by_step = {snapshot["step"]: np.array(snapshot["errors"]) for snapshot in measured["snapshots"]}
         _show_by_step(by_step | {view.pipeline.card.recipe["steps"]: errors})
@@ -55,6 +64,39 @@ def _show_by_step(by_step: Mapping[int, Float[np.ndarray, "layer head"]]) -> Non
         with fold:
             frame = pd.DataFrame({words["layer"]: layers, words["head"]: heads, **columns})
             st.dataframe(frame, hide_index=True, width="content", height=320)
+
+
+def _explain_error(view: View, layer: int, head: int, error: float, count: int) -> None:
+    """Draw how the alignment error of a head is computed: on one of the sentences, because all of them would take too long.
+
+    Args:
+        error: the error on all sentences.
+        count: how many sentences there are.
+    """
+    said = text("head_patterns")["alignment"]["explained"]
+    place = {"layer": layer + 1, "head": head + 1, "error": fixed(error, 4), "count": count}
+    st.markdown(said["all"].format(**place))
+    sentences = read_alignments()
+    number = pick_number(said["sentence"].format(count=len(sentences)), "aligned", 1, len(sentences), 1) or 1
+    sentence = sentences[number - 1]
+    trace = runs().trace(view.key, (sentence.source,), (sentence.target,), ())
+    made = head_links(trace, layer, head)
+    counts = alignment_counts([made], [sentence])
+    texts = sentence.source, sentence.target
+    marked = [said[_judged(link, sentence)].format(link=literal(_in_words(frozenset({link}), *texts))) for link in sorted(made)]
+    missing = literal(_in_words(sentence.sure - made, *texts)) or said["none"]
+    st.markdown(
+        said["links"].format(source=literal(texts[0]), target=literal(texts[1]), links="; ".join(marked), missing=missing)
+    )
+    st.latex(
+        r"1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|} = "
+        rf"1 - \frac{{{counts.sure_found} + {counts.possible_found}}}{{{counts.made} + {counts.sure}}} = {latex(counts.error)}"
+    )
+
+
+def _judged(link: tuple[int, int], sentence: Aligned) -> str:
+    """Whether a link is sure, possible or wrong."""
+    return "sure" if link in sentence.sure else "possible" if link in sentence.possible else "wrong"
 
 
 @cached

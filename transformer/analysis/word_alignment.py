@@ -151,10 +151,31 @@ def diagonal_links(sentence: Aligned) -> Links:
     return frozenset((round(word * (sources - 1) / max(1, targets - 1)), word) for word in range(targets))
 
 
-def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
-    """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), over all sentences together. A is the set of
-    links in `made`, S the set of sure links, and P the set of possible links. 0 if A and S are both empty, because then no link
-    is wrong and none is missing.
+class Counts(NamedTuple):
+    """The numbers of the alignment error rate, over all sentences together.
+
+    Attributes:
+        sure_found, possible_found: how many of the links that were made are sure links, and possible links. Sure links are
+            possible, too.
+        made, sure: how many links were made, and how many sure links there are.
+    """
+
+    sure_found: int
+    possible_found: int
+    made: int
+    sure: int
+
+    @property
+    def error(self) -> float:
+        """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|). 0 if A and S are both empty, because then no
+        link is wrong and none is missing."""
+        total = self.made + self.sure
+        return 1 - (self.sure_found + self.possible_found) / total if total else 0.0
+
+
+def alignment_counts(made: Sequence[Links], sentences: Sequence[Aligned]) -> Counts:
+    """The numbers of the alignment error rate. A is the set of links in `made`, S the set of sure links, and P the set of
+    possible links.
 
     Raises:
         InputError: `sentences` is empty or has items that are not `Aligned`; or `made` has another length, or items that are
@@ -170,11 +191,19 @@ def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> floa
         raise InputError(
             "There are {links} sets of links for {sentences} sentences.", links=len(made), sentences=len(sentences)
         )
-    right = sum(
-        len(links & sentence.sure) + len(links & sentence.possible) for links, sentence in zip(made, sentences, strict=True)
+    pairs = list(zip(made, sentences, strict=True))
+    return Counts(
+        sum(len(links & sentence.sure) for links, sentence in pairs),
+        sum(len(links & sentence.possible) for links, sentence in pairs),
+        sum(map(len, made)),
+        sum(len(sentence.sure) for sentence in sentences),
     )
-    total = sum(len(links) + len(sentence.sure) for links, sentence in zip(made, sentences, strict=True))
-    return 1 - right / total if total else 0.0
+
+
+def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
+    """The alignment error rate over all sentences together (`Counts.error`), 0 to 1. Arguments and errors are those of
+    `alignment_counts`."""
+    return alignment_counts(made, sentences).error
 
 
 def _check_sentence(sentence: object) -> None:

@@ -9,8 +9,10 @@ from streamlit.testing.v1 import AppTest
 from pages.ui.format import fixed, whole
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, unfold
+from tests.pages.explained import explained
 from tests.pages.visitor import Visitor
 from transformer import Pipeline
+from transformer.analysis.word_alignment import alignment_error, head_links, read_alignments
 
 PAGE = "pages/attention/page.py"
 WORDS = text("head_patterns")["alignment"]
@@ -50,6 +52,18 @@ def test_the_errors_of_every_head_after_each_snapshot_unfold_below_the_smallest_
     for step, errors in by_step.items():
         assert table[whole(step)].tolist() == [fixed(error, 2) for layer in errors for error in layer]
     assert table[["layer", "head"]].to_numpy().tolist() == [[layer, head] for layer in (1, 2, 3) for head in range(1, 9)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_error_of_a_head_is_computed_on_one_of_the_sentences(number: int) -> None:
+    query = {"model": "everyday", "part": "pattern", "kind": "cross", "aligned": str(number)}
+    found = explained(PAGE, "word-alignment.0.2.5", **query)
+    pipeline, sentence = Pipeline.load("everyday"), read_alignments()[number - 1]
+    assert f"**{pipeline.card.measures['alignment']['errors'][2][5]:.4f}**" in found.says
+    assert found.drawn == pytest.approx(pipeline.card.measures["alignment"]["errors"][2][5])
+    links = head_links(pipeline.trace(sentence.source, sentence.target), 2, 5)
+    assert found.result == pytest.approx(alignment_error([links], [sentence]), rel=1e-4)
+    assert found.says.count(" – ") == len(links | sentence.sure)
 
 
 @pytest.mark.parametrize(("model", "kind"), [("everyday", "encoder"), ("english-french", "cross")])
