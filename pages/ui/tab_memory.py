@@ -50,8 +50,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
 
 
 def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
-    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. A report without a text
-    reaches `recall` only if it `waits`."""
+    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. A report without a
+    text reaches `recall` only if it `waits`."""
     if recalled(name):
         return
     stored = sent(_key(name), "recall")
