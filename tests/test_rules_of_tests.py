@@ -33,3 +33,20 @@ def test_no_test_waits_for_a_fixed_time() -> None:
     }
     waits = re.compile(r"\.wait_for_timeout\(|\bsleep\(")
     assert {file.name for file in (ROOT / "tests").rglob("*.py") if waits.search(file.read_text(encoding="utf-8"))} == allowed
+
+
+def test_only_these_files_replace_what_they_test() -> None:
+    """Elsewhere a test passes an argument, or takes a real session, file, server or model."""
+    allowed = {
+        "links.py",  # it records which parameters of the address Streamlit and the pickers look up
+        "test_classes.py",  # a store of classes and a tab of its own for each test; runs that end at a write
+        "test_live_training.py",  # a line of trainings and a tab of its own for each test; trainings that do not compute
+        "test_run_banner.py",  # it counts how often a text is split and answered
+        "test_text.py",  # another folder of texts, because only English is shipped
+        "test_turns.py",  # another session drops a result between two steps
+        "test_hub.py",  # smaller blocks and less room for downloads; the switch for the hub is read when the server starts
+    }
+    replaces = re.compile(r"\.(setattr|setitem|delattr|delitem)\(|\bunittest(\.| import )mock\b")
+    assert {
+        file.name for file in (ROOT / "tests").rglob("*.py") if replaces.search(file.read_text(encoding="utf-8"))
+    } == allowed
