@@ -6,10 +6,9 @@ import numpy as np
 import streamlit as st
 
 from pages.layers.tensors import named_place
-from pages.shell.view.explained_chart import Cell, clicked_cell, opened, show_computation, toggle
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import difference_formula, formula_with_numbers
-from pages.ui.chart import event
-from pages.ui.charts import passing_chart, show
+from pages.ui.charts import passing_chart
 from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.text import figure_labels, text
@@ -35,17 +34,16 @@ def show_tensors(
     def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
         return number_of_cell(figure, views, cell.trace, cell.row, cell.column)
 
-    def click() -> None:
-        cell = clicked_cell(key, event(key, "click"))
-        if cell is not None and number_in(cell) is not None:
-            toggle(cell)
-
     sizes = max(view.panel.values.size for view in views)
-    cell = opened(key, (sizes, sizes))
-    found = None if cell is None else number_in(cell)
-    marks = [] if cell is None or found is None else frame_of_cell(figure, cell.trace, cell.row, cell.column)
-    show(passing_chart(lambda: figure), key, alt, asks={"click": click}, marks=marks)
-    show_computation(key, None if found is None else cell, lambda _: explain(*found) if found else None)
+    show_explained(
+        passing_chart(lambda: figure),
+        key,
+        alt,
+        lambda cell: explain(*found) if (found := number_in(cell)) else None,
+        (sizes, sizes),
+        marks=lambda cell: frame_of_cell(figure, cell.trace, cell.row, cell.column),
+        exists=lambda cell: number_in(cell) is not None,
+    )
 
 
 def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: TensorView, at: Place) -> None:

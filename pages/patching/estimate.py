@@ -6,18 +6,21 @@ import math
 import numpy as np
 import streamlit as st
 
+from pages.patching.opened import place_name
 from pages.patching.places import grid_of, pick_choice, takes_long
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
-from pages.shell.view.explained_chart import Cell, ring, show_explained
-from pages.shell.view.explained_number import difference_formula
+from pages.shell.view.explained_chart import Cell, frame, ring, show_explained
+from pages.shell.view.explained_number import difference_formula, sum_of_products
 from pages.ui.caches import cached
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
-from pages.ui.format import fixed, number
+from pages.ui.format import fixed, latex, number, whole
 from pages.ui.text import figure_labels, text
 from transformer.figures.patching_charts import agreement_dots
 from transformer.figures.patching_figures import patch_grids
-from transformer.patching import Patched, agreement, attribute_everywhere
+from transformer.patching import Attribution, Patched, Place, agreement, attribute_everywhere, attribute_place
+
+SHORT = 3  # significant digits of the factors of a long sum of products
 
 
 @cached
@@ -36,7 +39,28 @@ def show_estimate(runs: Runs) -> None:
         st.info(words["estimate_alone"], icon=":material/bolt:")
         grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in estimated.items()]
         figure = chart(patch_grids, grids, None, words["moved"], tokens=True, labels=figure_labels())
-        show(figure, "estimated-map", words["estimate_alt"])
+        places = [*estimated]
+
+        def place_of(cell: Cell) -> Place:
+            """The place of a cell of the map of every token."""
+            grid = places[cell.trace]
+            return Place(grid, *divmod(cell.row, estimated[grid].shape[1]), cell.column)
+
+        def explain_place(cell: Cell) -> None:
+            place = place_of(cell)
+            _explain(runs, choice, place, place_name(runs, choice, place))
+
+        show_explained(
+            figure,
+            "estimated-map",
+            words["estimated_alt"],
+            explain_place,
+            [max(len(getattr(grid, axis)) for grid in grids) for axis in ("rows", "columns")],
+            ("row", "column"),
+            marks=lambda cell: frame(cell, cell.trace),
+            traces=len(grids),
+            exists=lambda cell: cell.row < len(grids[cell.trace].rows) and cell.column < len(grids[cell.trace].columns),
+        )
         return
     exact = patched(runs, choice)
     correlation = agreement(estimated, exact)
@@ -45,12 +69,18 @@ def show_estimate(runs: Runs) -> None:
     else:
         st.markdown(words["correlation"].format(value=fixed(correlation, 2)))
     first, second = (np.concatenate([of[grid].ravel() for grid in estimated]) for of in (estimated, exact.moved["logit"]))
-    names = _names(runs, choice, exact)
+    names, each = _names(runs, choice, exact), choice.positions == "each"
+    places = [
+        Place(grid, layer, head, position if each else None)
+        for grid, values in estimated.items()
+        for layer, head, position in np.ndindex(*values.shape)
+    ]
 
     def explain(dot: Cell) -> None:
-        """Draw what the estimate of a place misses."""
+        """Draw how the estimate of a place was computed, and what it misses."""
+        _explain(runs, choice, places[dot.column], names[dot.column])
         values = {"estimated": number(first[dot.column]), "exact": number(second[dot.column])}
-        st.markdown(words["explained_estimate"].format(place=literal(names[dot.column]), **values))
+        st.markdown(words["explained_misses"].format(**values))
         st.latex(difference_formula(first[dot.column], second[dot.column]))
 
     show_explained(
@@ -61,6 +91,20 @@ def show_estimate(runs: Runs) -> None:
         (2, len(names)),
         marks=lambda dot: ring(float(second[dot.column]), float(first[dot.column])),
     )
+
+
+@cached
+def _terms(runs: Runs, choice: Choice, place: Place) -> Attribution:
+    return attribute_place(runs.pair, place, choice.what, choice.direction, choice.steps)
+
+
+def _explain(runs: Runs, choice: Choice, place: Place, name: str) -> None:
+    """Draw how the estimate of a place was computed. `name` is that of the place."""
+    terms = runs.clean.run(_terms, runs, choice, place)
+    says = text("patching")["explained_estimate"]
+    st.markdown(says.format(place=literal(name), count=whole(len(terms.changes))))
+    pairs = zip(terms.gradients.tolist(), terms.changes.tolist(), strict=True)
+    st.latex(f"{sum_of_products(pairs, SHORT)} = {latex(terms.estimate)}")
 
 
 def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:

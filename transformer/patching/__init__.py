@@ -12,10 +12,10 @@
 - `sweep`: every place, one at a time (`patch_everywhere`). `scores`: four measures of the result.
 - `need`: needed against enough. `averages`: the same over many pairs, with intervals.
 - `head_paths`: the effect of a head through another head. `repair`: what other heads do differently.
-- `attribution`: an estimate of all places by one backward pass.
+- `attribution`: an estimate of all places by one backward pass, and the terms of one of them.
 """
 
-from transformer.patching.attribution import agreement, attribute_everywhere
+from transformer.patching.attribution import Attribution, agreement, attribute_everywhere, attribute_place
 from transformer.patching.averages import AverageNeeds, Interval, average_needs, pairs_of_task
 from transformer.patching.head_paths import path_effects
 from transformer.patching.need import Needs, needs, ranks_agree, role
@@ -26,6 +26,7 @@ from transformer.patching.repair import changes_elsewhere
 from transformer.patching.sweep import Patched, patch_everywhere
 
 __all__ = [
+    "Attribution",
     "AverageNeeds",
     "Head",
     "Interval",
@@ -35,6 +36,7 @@ __all__ = [
     "RunPair",
     "agreement",
     "attribute_everywhere",
+    "attribute_place",
     "average_needs",
     "changes_elsewhere",
     "needs",

@@ -1,5 +1,7 @@
 """Attribution patching: an estimate of the effect of every place by one backward pass, for networks too large to patch."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -10,7 +12,7 @@ from transformer.network.tap import tracing
 from transformer.patching.bench import DIRECTIONS, paths_of
 from transformer.patching.pair import Ids, RunPair, check_pair
 from transformer.patching.pair_checks import check_gradients
-from transformer.patching.places import OF_HEADS, OF_LAYERS, Swap
+from transformer.patching.places import OF_HEADS, OF_LAYERS, Place, Swap, check_places
 from transformer.patching.sweep import EACH, Grids, Patched, all_places
 from transformer.tracing.interventions import Change
 from transformer.validation import one_of
@@ -37,14 +39,9 @@ def attribute_everywhere(
     """
     check_pair(pair)
     swap, each = Swap(what, steps), one_of("positions", positions, EACH) == "each"
-    noise = one_of("direction", direction, DIRECTIONS) == "noise"
     shapes, _ = all_places(pair, swap, each)
-    paths = paths_of(pair, swap)
-    base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
-    with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
-        pair.network(other.source, other.target)  # pyright: ignore[reportArgumentType]
-    values, gradients = _gradients(pair, base, paths)
-    products = {path: _per_position(gradients[path] * (others[path] - values[path]), what) for path in paths}
+    gradients, changes = _gradients_and_changes(pair, paths_of(pair, swap), direction)
+    products = {path: _per_position(gradients[path] * changes[path], what) for path in gradients}
     grids = {}
     for grid, (layers, _, _) in shapes.items():
         of_layers = [[products[path] for path in swap.paths(pair.network, grid, layer)] for layer in range(layers)]
@@ -54,6 +51,48 @@ def attribute_everywhere(
             estimate = estimate[..., taken].sum(-1, keepdim=True)
         grids[grid] = estimate.numpy()
     return grids
+
+
+class Attribution(NamedTuple):
+    """The terms of the estimate of one place: one for each of its numbers, at all positions that are taken.
+
+    Attributes:
+        gradients: the gradient of the logit difference with respect to each number.
+        changes: how much patching would change each number.
+    """
+
+    gradients: Float[np.ndarray, " number"]
+    changes: Float[np.ndarray, " number"]
+
+    @property
+    def estimate(self) -> float:
+        """The estimate: the sum of gradient times change."""
+        return float(self.gradients @ self.changes)
+
+
+def attribute_place(
+    pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise", steps: str = "all"
+) -> Attribution:
+    """The terms of the estimate of one place, which `attribute_everywhere` adds up. The other arguments and the errors are the
+    same, and one more:
+
+    Raises:
+        InputError: there is no such place.
+    """
+    check_pair(pair)
+    swap = Swap(what, steps)
+    shapes, _ = all_places(pair, swap, False)
+    (place,) = check_places("place", [place], shapes, {grid: pair.length(swap.side(grid)) for grid in shapes})
+    paths = [*swap.paths(pair.network, place.grid, place.layer)]
+    positions = swap.positions(place, pair.row)
+
+    def taken(values: Tensor) -> Float[np.ndarray, " number"]:
+        """The numbers of a tensor that are taken."""
+        of_place = values[0, place.head] if what in OF_HEADS else values[0]
+        return (of_place if positions is None else of_place[[*positions]]).double().flatten().numpy()
+
+    gradients, changes = _gradients_and_changes(pair, paths, direction)
+    return Attribution(*(np.concatenate([taken(of[path]) for path in paths]) for of in (gradients, changes)))
 
 
 def agreement(estimated: Grids, patched: Patched) -> float:
@@ -78,6 +117,17 @@ def agreement(estimated: Grids, patched: Patched) -> float:
     if first.std() == 0 or second.std() == 0:
         return float("nan")
     return float(np.corrcoef(first, second)[0, 1])
+
+
+def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """For each tensor, the gradient of the logit difference in the run into which places would be put, and how much the tensor
+    of the other run differs from that run's."""
+    noise = one_of("direction", direction, DIRECTIONS) == "noise"
+    base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
+    with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
+        pair.network(other.source, other.target)  # pyright: ignore[reportArgumentType]
+    values, gradients = _gradients(pair, base, paths)
+    return gradients, {path: others[path] - values[path] for path in paths}
 
 
 def _per_position(products: Float[Tensor, "1 ... width"], what: str) -> Float[Tensor, "head position"]:

@@ -70,6 +70,7 @@ def show_explained(
     traces: int | None = None,
     hint: bool = True,
     place: Any = st,
+    exists: Callable[[Cell], bool] | None = None,
     **options: Any,
 ) -> None:
     """Draw a chart; below it, how the number of the clicked cell was computed, or that a click opens this. Another click on the
@@ -84,9 +85,10 @@ def show_explained(
         traces: the number of traces in the figure, if `explain` or `marks` reads `Cell.trace`; an address can name any trace.
         hint: whether to say below the chart that a click opens the computation. Of several charts side by side, one says it.
         place: the container of the computation and the hint, if they are not right below the chart.
+        exists: whether a cell inside of `sizes` exists, if the traces have different sizes, so that `sizes` are the largest.
         options: arguments of `pages.ui.charts.show`.
     """
-    cell = opened(key, sizes, traces)
+    cell = opened(key, sizes, traces, exists)
     asks = {"click": partial(_click, key, axes)}
     show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
     show_computation(key, cell, explain, hint, place)
@@ -119,7 +121,9 @@ def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y"
     return None
 
 
-def opened(key: str, sizes: Sequence[int], traces: int | None = None) -> Cell | None:
+def opened(
+    key: str, sizes: Sequence[int], traces: int | None = None, exists: Callable[[Cell], bool] | None = None
+) -> Cell | None:
     """The cell of a chart whose computation is open; None if none is, or if it is not inside of the chart. The arguments are
     those of `show_explained`."""
     seed(CELL, _read, lambda value: value)
@@ -127,7 +131,7 @@ def opened(key: str, sizes: Sequence[int], traces: int | None = None) -> Cell | 
     if cell is None:
         publish(CELL, None)  # removes what is no cell from the address
         return None
-    if cell.chart != key or not _is_inside(cell, sizes, traces):
+    if cell.chart != key or not _is_inside(cell, sizes, traces) or not (exists is None or exists(cell)):
         return None  # of another chart, or of a larger picture
     publish(CELL, _written(cell))
     return cell

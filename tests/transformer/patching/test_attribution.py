@@ -12,7 +12,7 @@ from tests.transformer.patching.hooked import HEADS, LAYERS
 from tests.transformer.patching.loud import loud
 from tests.transformer.patching.pairs import SIZES, SOURCES, alone_of, last, pair_of
 from transformer.errors import InputError
-from transformer.patching import RunPair, agreement, attribute_everywhere, patch_everywhere
+from transformer.patching import RunPair, agreement, attribute_everywhere, attribute_place, patch_everywhere
 from transformer.patching.bench import Bench
 from transformer.patching.places import Place, Swap, taken
 from transformer.patching.sweep import all_places
@@ -31,6 +31,26 @@ def test_in_a_linear_network_the_estimate_is_exact(direction: str, positions: st
         assert np.abs(estimated["decoder"]).max() > 0.1
         if patched.total > 1:
             assert agreement(estimated, patched) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("what", [*HEADS, *LAYERS])
+@pytest.mark.parametrize("direction", ["denoise", "noise"])
+def test_the_terms_of_a_place_add_up_to_its_estimate(what: str, direction: str) -> None:
+    pair = pair_of(loud(**SIZES, preset="pytorch", seed=2))
+    for steps, positions in (("all", "each"), ("all", "together"), ("this", "together")):
+        estimated = attribute_everywhere(pair, what, direction, positions, steps)
+        for place in all_places(pair, Swap(what, steps), positions == "each")[1][::5]:
+            terms = attribute_place(pair, place, what, direction, steps)
+            expected = estimated[place.grid][place.layer, place.head, place.position or 0]
+            assert terms.estimate == pytest.approx(float(expected), abs=1e-6)
+            assert terms.gradients.shape == terms.changes.shape
+
+
+def test_a_place_that_does_not_exist_has_no_terms() -> None:
+    pair = pair_of(loud(**SIZES, preset="pytorch", seed=2))
+    for place in (Place("cross", 9, 0), Place("nowhere", 0, 0), Place("cross", 0, 0, 99)):
+        with pytest.raises(InputError):
+            attribute_place(pair, place)
 
 
 def nudged(pair: RunPair, swap: Swap, place: Place, amount: float) -> float:
