@@ -67,7 +67,7 @@ function toMarks(found) {
 /** How far to scroll so that a heading at the top of the screen is whole: a negative number, or 0 if none is cut. */
 function toHeading() {
   const top = headerHeight();
-  const boxes = [...document.querySelectorAll(".stMain :is(h2, h3)")].map((heading) => heading.getBoundingClientRect());
+  const boxes = [...pageScroller().querySelectorAll("h2, h3")].map((heading) => heading.getBoundingClientRect());
   return (boxes.find((box) => box.top < top && box.bottom > top)?.top ?? top) - top;
 }
 
