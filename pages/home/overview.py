@@ -42,9 +42,8 @@ def show_numbers(view: View, trace: Trace) -> None:
         if translation:
             for name in ("bleu", "chrf"):
                 numbers[words[name]] = fixed(translation["beam"][name], 1)
-                helps[words[name]] = words[f"{name}_help"].format(
-                    width=translation["beam"]["width"], greedy=fixed(translation["greedy"][name], 1)
-                )
+                scores = {kind: fixed(translation[kind][name], 1) for kind in ("greedy", "small_letters")}
+                helps[words[name]] = words[f"{name}_help"].format(width=translation["beam"]["width"], **scores)
     with st.container(horizontal=True):
         for label, value in numbers.items():
             st.metric(label, value, width="content", help=helps.get(label))
