@@ -353,7 +353,7 @@ def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
 @pytest.mark.parametrize(
     ("page", "kind", "truth", "told"),
     [
-        ("attention", "silence", "silence-changes-answer", "The edit "),
+        ("attention", "silence", "silence-changes-answer", "The answer stays "),
         ("masks", "mask", "mask-row", "Answer: <sos>"),
         ("positions", "alike", "most-alike-position", "Answer: 1 · c"),
         ("decoding", "next", "next-token", "After <sos>: b "),
