@@ -1,13 +1,16 @@
 """Short trainings of a small model, each started by a button: with and without warm-up, and on too few pairs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from pages.shell.view.background import show_background, silent
+from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.training.explained_numbers import explain_gap, explain_held_out, explain_rate
 from pages.ui.caches import RESULTS
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.format import fixed, number, share
 from pages.ui.limits import EXPERIMENT_SECONDS
 from pages.ui.text import text
@@ -25,23 +28,26 @@ _run = RESULTS.cached(short_run, ignored=1)
 
 def show_warmup(warm: ShortRun = WARM) -> None:
     """Draw a training with warm-up, and the same training without it."""
-    words = text("training")
+    words, settings = text("training"), (warm, replace(warm, warmup=0))
     values = {"steps": warm.steps, "rate": number(warm.learning_rate, 3), "warmup": warm.warmup, "seconds": WARMUP_SECONDS}
     st.markdown(words["warmup_text"].format(**values))
-    trained = _trained(words["run"], "run-warmup", warm, replace(warm, warmup=0))
+    trained = _trained(words["run"], "run-warmup", *settings)
     if trained is None:
         return
     names = (words["with_warmup"], words["without_warmup"])
-    lines = [
-        Series(name, [point.step for point in points], [point.held_out_loss for point in points], dotted=place > 0)
-        for place, (name, points) in enumerate(zip(names, trained, strict=True))
-    ]
-    figure = chart(step_lines, lines, words["loss_axis"], words["steps"], None, None, False, False)
-    show(figure, "warmup-runs", words["warmup_alt"])
-    last, last_without = (points[-1] for points in trained)
-    result = {"with_loss": fixed(last.held_out_loss, 3), "without_loss": fixed(last_without.held_out_loss, 3)}
-    result |= {"with_exact": share(last.exact), "without_exact": share(last_without.exact)}
-    st.markdown(words["warmup_result"].format(steps=last.step, **result))
+
+    def explain(cell: Cell) -> None:
+        """Draw what the loss of a point means, and the learning rate of the step before it."""
+        point = trained[cell.row][cell.column]
+        explain_held_out(names[cell.row], point)
+        explain_rate(settings[cell.row].recipe, point.step - 1)
+
+    losses = [[point.held_out_loss for point in points] for points in trained]
+    _show_lines("warmup-runs", words["warmup_alt"], names, [point.step for point in trained[0]], losses, explain)
+    first, second = (points[-1] for points in trained)
+    result = {"with_loss": fixed(first.held_out_loss, 3), "without_loss": fixed(second.held_out_loss, 3)}
+    result |= {"with_exact": share(first.exact), "without_exact": share(second.exact)}
+    st.markdown(words["warmup_result"].format(steps=first.step, **result))
 
 
 def show_overfitting(few: ShortRun = FEW) -> None:
@@ -52,16 +58,29 @@ def show_overfitting(few: ShortRun = FEW) -> None:
     if trained is None:
         return
     (points,) = trained
+    losses = [[point.loss for point in points], [point.held_out_loss for point in points]]
+    names = words["learnt_loss"], words["held_out_loss"]
     steps = [point.step for point in points]
-    lines = [
-        Series(words["learnt_loss"], steps, [point.loss for point in points]),
-        Series(words["held_out_loss"], steps, [point.held_out_loss for point in points], dotted=True),
-    ]
-    figure = chart(step_lines, lines, words["loss_axis"], words["steps"], None, None, False, False)
-    show(figure, "overfitting", words["overfit_alt"])
+    _show_lines("overfitting", words["overfit_alt"], names, steps, losses, lambda cell: explain_gap(points[cell.column]))
     lowest, last = min(points, key=lambda point: point.held_out_loss), points[-1]
     result = {"loss": fixed(last.loss, 3), "held_out": fixed(last.held_out_loss, 2), "lowest": fixed(lowest.held_out_loss, 2)}
     st.markdown(words["overfit_result"].format(best=lowest.step, **result))
+
+
+def _show_lines(
+    key: str, alt: str, names: tuple[str, str], steps: list[int], losses: list[list[float]], explain: Callable[[Cell], None]
+) -> None:
+    """Draw two lines of losses, the second dotted. A click on a point opens what `explain` draws."""
+    words = text("training")
+    lines = [Series(name, steps, of, dotted=place > 0) for place, (name, of) in enumerate(zip(names, losses, strict=True))]
+    show_explained(
+        chart(step_lines, lines, words["loss_axis"], words["steps"], logarithmic=False),
+        key,
+        alt,
+        explain,
+        (len(lines), len(steps)),
+        marks=lambda cell: ring(steps[cell.column], losses[cell.row][cell.column]),
+    )
 
 
 def _trained(label: str, name: str, *runs: ShortRun) -> list[tuple[Point, ...]] | None:

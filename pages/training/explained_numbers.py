@@ -6,10 +6,12 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.shell.view.explained_number import aligned, length_formula, smoothed_share
+from pages.shell.view.explained_number import aligned, difference_formula, length_formula, smoothed_share
 from pages.ui.escaping import literal
-from pages.ui.format import latex, number
+from pages.ui.format import latex, number, share, whole
 from pages.ui.text import text
+from transformer.training.recipe import Recipe
+from transformer.training.short_run import Point
 
 
 def explain_loss(token: str, loss: float, given: float, smoothing: float, count: int) -> None:
@@ -40,3 +42,33 @@ def explain_asked_share(token: str, is_right: bool, smoothing: float, count: int
     says = words["explained_right" if is_right else "explained_other"]
     st.markdown(says.format(token=literal(token), count=count))
     st.latex(smoothed_share(smoothing, count, is_right))
+
+
+def explain_rate(recipe: Recipe, step: int) -> None:
+    """Draw how the learning rate of a step, counted from 0, was computed."""
+    words, rise = text("training"), recipe.rise_at(step)
+    rises = rise.rising <= min(rise.falling, 1)
+    falls = not rises and rise.falling < 1
+    part = "rises" if rises else "falls" if falls else "peak"
+    place = {"step": whole(step), "peak": number(rise.peak, 3), "warmup": whole(recipe.warmup), "last": whole(rise.last)}
+    st.markdown(words[f"explained_rate_{part}"].format(**place))
+    shares = {
+        "rises": rf"\frac{{{step - rise.first + 1}}}{{{max(1, recipe.warmup)}}}",
+        "falls": rf"\frac{{{rise.last - step}}}{{{max(1, rise.last - rise.first - recipe.warmup)}}}",
+        "peak": "1",
+    }
+    st.latex(rf"{latex(rise.peak)} \cdot {shares[part]} = {latex(recipe.rate_at(step))}")
+
+
+def explain_held_out(name: str, point: Point) -> None:
+    """Draw what the loss on held-out pairs means. `name` is that of the training."""
+    values = {"name": name, "step": whole(point.step), "loss": number(point.held_out_loss), "exact": share(point.exact)}
+    st.markdown(text("training")["explained_held_out"].format(**values))
+    st.latex(f"e^{{{latex(-point.held_out_loss)}}} = {latex(math.exp(-point.held_out_loss))}")
+
+
+def explain_gap(point: Point) -> None:
+    """Draw how much larger the loss on held-out pairs is than that on the pairs that are learnt."""
+    values = {"step": whole(point.step), "loss": number(point.loss), "held_out": number(point.held_out_loss)}
+    st.markdown(text("training")["explained_gap"].format(**values, exact=share(point.exact)))
+    st.latex(difference_formula(point.held_out_loss, point.loss))

@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.shell.view.explained_chart import ring, show_explained
 from pages.training.batches import batches, schedule
-from pages.training.explained_numbers import explain_asked_share
+from pages.training.explained_numbers import explain_asked_share, explain_rate
 from pages.training.frames import Frames
-from pages.ui.charts import chart, show
+from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number, share, whole
 from pages.ui.text import text
@@ -27,7 +27,15 @@ def show_schedule(frames: Frames, frame: int) -> None:
     rates = [recipe.rate_at(step) for step in steps]
     line = Series(words["rate"], steps, rates)
     figure = chart(step_lines, [line], words["rate"], words["steps"], frames.steps[frame], None, False, False)
-    show(figure, "learning-rate", words["rate_alt"], f"{frames.model}-learning-rate")
+    show_explained(
+        figure,
+        "learning-rate",
+        words["rate_alt"],
+        lambda point: explain_rate(recipe, steps[point.column]),
+        (1, len(steps)),
+        marks=lambda point: ring(steps[point.column], rates[point.column]),
+        name=f"{frames.model}-learning-rate",
+    )
     caption = words["rate_caption"].format(
         warmup=whole(recipe.warmup), rate=number(recipe.learning_rate, 3), steps=whole(again)
     )

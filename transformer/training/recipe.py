@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import torch
 
@@ -184,13 +184,18 @@ class Recipe:
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
+        rise = self.rise_at(step)
+        return rise.peak * min(1.0, rise.rising, rise.falling)
+
+    def rise_at(self, step: int) -> "Rise":
+        """The rise and fall of the learning rate that a step, counted from 0, is in."""
         first, last, peak = 0, self.steps, self.learning_rate
         if self.hard_rate:
             again = step >= self.hard_from
             first, last, peak = (self.hard_from, self.steps, self.hard_rate) if again else (0, self.hard_from, peak)
         rising = (step - first + 1) / max(1, self.warmup)
         falling = (last - step) / max(1, last - first - self.warmup)
-        return peak * min(1.0, rising, falling)
+        return Rise(first, last, peak, rising, falling)
 
     def replace(self, **values: Any) -> "Recipe":
         """A copy with other values in the named fields.
@@ -199,6 +204,23 @@ class Recipe:
             ConfigError: there is no field of that name, or a value is invalid.
         """
         return dataclasses.replace(self, **values)
+
+
+class Rise(NamedTuple):
+    """A rise of the learning rate to its peak and the fall after it, at one step.
+
+    Attributes:
+        first, last: the step at which the rise begins, and the step at which the fall ends.
+        peak: the peak.
+        rising, falling: the shares of the peak that the line of the rise and the line of the fall have at this step. The
+            learning rate is the smaller of the two, and at most the peak.
+    """
+
+    first: int
+    last: int
+    peak: float
+    rising: float
+    falling: float
 
 
 def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:

@@ -17,6 +17,9 @@ PAGE = "pages/training/page.py"
         ("step", "gradient-norms.0.0.1"),
         ("settings", "smoothed-target.0.0.0"),
         ("settings", "smoothed-target.0.0.3"),
+        ("settings", "learning-rate.0.0.1"),
+        ("settings", "learning-rate.0.0.20"),
+        ("settings", "learning-rate.0.0.5"),
     ],
 )
 def test_the_formula_ends_in_the_number_that_is_drawn(part: str, cell: str) -> None:

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from pages.training.head_history import largest_change
 from pages.ui.format import fixed, number, share
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
+from tests.pages.explained import explanation
 from tests.pages.visitor import Visitor
 from tests.waiting import wait_for
 from transformer import Pipeline
@@ -281,26 +283,6 @@ def warmup(run: "ShortRun") -> None:
     show_warmup(run)
 
 
-def test_a_button_runs_two_short_trainings() -> None:
-    short = ShortRun("reverse", 3e-3, 5, 10, 4)
-    app = check(AppTest.from_function(warmup, args=(short,), default_timeout=240).run())
-    assert not [each for each in app.markdown if "After 10 steps" in each.value]
-    app.button(key="run-warmup").click().run()
-    assert app.session_state[BACKGROUND]["run-warmup"].join(60)
-    check(app.run())
-    (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
-    for settings in (short, replace(short, warmup=0)):
-        assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
-    # The curves are in the cache now, so they are drawn without a click.
-    again = AppTest.from_function(warmup, args=(short,), default_timeout=240).run()
-    assert [each for each in again.markdown if "After 10 steps" in each.value]
-
-
-def test_the_page_offers_both_short_trainings() -> None:
-    keys = {button.key for button in check(on_page(PAGE, 240, model="copy", source="abc", part="settings")).button}
-    assert {"run-warmup", "run-overfit"} <= keys
-
-
 def overfitting(run: "ShortRun") -> None:
     import streamlit as st
 
@@ -308,6 +290,57 @@ def overfitting(run: "ShortRun") -> None:
 
     st.toggle("another choice")
     show_overfitting(run)
+
+
+SHORT = ShortRun("reverse", 3e-3, 5, 10, 4)
+
+
+def trained(script: Callable[[ShortRun], None], run: ShortRun, button: str, **query: str) -> AppTest:
+    """The part after its trainings, which a button starts if they are not in the cache."""
+    app = AppTest.from_function(script, args=(run,), default_timeout=240)
+    for name, value in query.items():
+        app.query_params[name] = value
+    check(app.run())
+    if app.button:
+        app.button(key=button).click().run()
+        assert app.session_state[BACKGROUND][button].join(60)
+        app.run()
+    return check(app)
+
+
+def test_a_button_runs_two_short_trainings() -> None:
+    app = check(AppTest.from_function(warmup, args=(SHORT,), default_timeout=240).run())
+    assert not [each for each in app.markdown if "After 10 steps" in each.value]
+    app = trained(warmup, SHORT, "run-warmup")
+    (result,) = [shown(each.value) for each in app.markdown if "After 10 steps" in each.value]
+    for settings in (SHORT, replace(SHORT, warmup=0)):
+        assert fixed(short_run(settings, 600, lambda *_: None)[-1].held_out_loss, 3) in result
+    # The curves are in the cache now, so they are drawn without a click.
+    again = AppTest.from_function(warmup, args=(SHORT,), default_timeout=240).run()
+    assert [each for each in again.markdown if "After 10 steps" in each.value]
+
+
+def test_a_point_of_a_short_training_says_what_its_loss_means_and_how_long_its_step_was() -> None:
+    for place, rate in ((0, 1), (1, 5)):  # of 5 steps of warm-up, step 1; and step 10, the last of all
+        cell = f"warmup-runs.0.0.{place}"
+        found = explanation(trained(warmup, SHORT, "run-warmup", cell=cell), cell)
+        probability, learning_rate = found.formula.split("\n")
+        assert found._replace(formula=probability).result == pytest.approx(math.exp(-found.drawn), rel=1e-3)
+        assert found._replace(formula=learning_rate).result == pytest.approx(3e-3 * rate / 5 * (0.2 if place else 1), rel=1e-3)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_point_of_a_training_on_few_pairs_is_one_of_two_losses_and_their_difference(line: int) -> None:
+    cell = f"overfitting.{line}.{line}.1"
+    found = explanation(trained(overfitting, replace(SHORT, pairs=8), "run-overfit", cell=cell), cell)
+    held_out, own = (float(part.strip("() ")) for part in found.formula.partition("=")[0].split(" - ", 1))
+    assert (own, held_out)[line] == pytest.approx(found.drawn, rel=1e-3)
+    assert found.result == pytest.approx(held_out - own, abs=1e-3)
+
+
+def test_the_page_offers_both_short_trainings() -> None:
+    keys = {button.key for button in check(on_page(PAGE, 240, model="copy", source="abc", part="settings")).button}
+    assert {"run-warmup", "run-overfit"} <= keys
 
 
 def test_clicks_work_during_a_short_training_and_it_can_be_stopped() -> None:
