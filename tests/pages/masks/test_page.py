@@ -192,7 +192,7 @@ def test_the_bars_are_words_where_tokens_are_pieces() -> None:
     leak = change_later(pipeline, pipeline.encode("The skyscraper disappeared.").ids, target, len(target) - 1, 9)
     assert list(masked["y"]) == pytest.approx(leak.between_words().before.tolist(), abs=1e-5)
     # The row that is named is that of the first piece of the word, as the batch below counts.
-    named = re.search(r"“([^”]+)” in row (\d+)", pictures(app)[0])
+    named = re.search(r"most: “([^”]+)” in rows? (\d+)", pictures(app)[0])
     assert named
     assert leak.tokens[int(named[2])].startswith(("▁" + named[1][:1], named[1][:1]))
 
