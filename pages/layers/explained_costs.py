@@ -81,4 +81,4 @@ def _product(term: CostTerm) -> str:
 
 def _whole(count: int) -> str:
     """A whole number with thousands separators, as LaTeX."""
-    return f"{count:,}".replace(",", "{,}")
+    return whole(count).replace(",", "{,}")

@@ -38,7 +38,7 @@ def test_an_answer_that_was_stopped_has_no_end() -> None:
     app = opened("what-if", edits="no positions", **model)
     assert len(drawn(app, "probability-change")["x"]) == len(written)
     (offered,) = (group.options for group in app.button_group if group.key == "position")
-    assert list(offered) == [f"{place}: {token}" for place, token in enumerate(written)]
+    assert list(offered) == [f"{place}: {token}" for place, token in enumerate(written, 1)]
     offered = picked_from(opened("gradient", **model), "gradient_of")
     assert offered == [f"{place} · {token}" for place, token in enumerate(written)]
     # A typed target goes to its end.

@@ -41,7 +41,8 @@ def test_every_cell_is_that_of_the_number_that_it_shows(draw: Any, binned: bool)
         if heatmap.type != "heatmap" or "%{z" not in heatmap.hovertemplate:
             continue
         shown = np.asarray(heatmap.z)
-        for row, column in np.argwhere(np.isfinite(shown)).tolist():
+        # Of the largest tensor, every 29th cell, because all would take 12 s.
+        for row, column in np.argwhere(np.isfinite(shown))[:: 29 if heatmap.meta == "wide" else 1].tolist():
             found = number_of_cell(figure, views, index, row, column)
             assert found is not None
             view, at = found
