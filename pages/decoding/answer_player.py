@@ -29,6 +29,7 @@ from transformer.pipeline.trace_export import step_file
 from transformer.tracing.paths import Kind
 
 KEY, STEP = "player", "step"
+MOST_STEPS = 10_000  # a step that a browser sends is below this
 # The anchors of the parts of the page that show the step of the player. Each has a chart or buttons that a step changes.
 PARTS_OF_STEP = ("stages", "branch", "pushed", "smoothing")
 
@@ -105,7 +106,7 @@ def _moved() -> None:
     if not isinstance(reported, Sequence) or isinstance(reported, str) or not reported:
         return
     step, *below = reported
-    if is_index(step):
+    if is_index(step, MOST_STEPS):
         st.session_state[STEP] = step
         put_away(part for part in PARTS_OF_STEP if part in below)
 
@@ -113,7 +114,7 @@ def _moved() -> None:
 def _forced() -> None:
     """Force the token that was clicked. Data from a browser are untrusted."""
     place = sent(KEY, "force")
-    if isinstance(place, Sequence) and len(place) == 2 and is_index(place[0]) and isinstance(place[1], str):
+    if isinstance(place, Sequence) and len(place) == 2 and is_index(place[0], MOST_STEPS) and isinstance(place[1], str):
         force(place[0], place[1])
 
 

@@ -73,7 +73,8 @@ def explain_compared(path: str, ours: TensorView, theirs: TensorView | None, at:
     """Draw the exact numbers of both networks at one place, and their difference.
 
     Args:
-        ours, theirs: our tensor and theirs; None if there is none.
+        ours: a tensor of our network.
+        theirs: the tensor of the module that was compared with it; None if the module has none.
         at: the place of the number in both.
     """
     words, first = text("module")["explained"], float(ours.panel.values[at])

@@ -1,4 +1,4 @@
-"""What a training is told before it starts: the learning rate of each step, and how sure the model may become."""
+"""The settings of a recorded training that the page draws: the learning rate of each step, and label smoothing."""
 
 import streamlit as st
 

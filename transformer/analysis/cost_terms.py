@@ -1,4 +1,4 @@
-"""What the cost of a kind of work is the sum of: the parameters, FLOPs or bytes of each of its tensors, as products of sizes.
+"""The terms of a cost: for each tensor, its parameters, FLOPs or bytes as a product of sizes. Their sum is the cost.
 
 for term in cost_terms(config, lengths, "flops", "feed-forward"):
     term.names, term.times, term.factors  # ('encoder.feed_forward.hidden', …), 4, (('', 2), ('batch', 1), …)

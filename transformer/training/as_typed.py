@@ -29,8 +29,8 @@ NO_END, NO_APOSTROPHE = 0.5, 0.2  # shares of sentences in small letters that al
 
 
 def as_typed(pair: Pair, share: float, rng: random.Random) -> Pair:
-    """A pair that may differ from the given one in two ways, each with the probability `share`: its number is another one, in
-    digits; and its source is in small letters."""
+    """A pair that may differ from the given one in two ways: its number is another one, in digits; and its source is in small
+    letters. Each happens with the probability `share`, 0 to 1."""
     if rng.random() < share:
         pair = with_other_number(pair, rng)
     return pair._replace(source=in_a_hurry(pair.source, rng)) if rng.random() < share else pair
@@ -38,10 +38,13 @@ def as_typed(pair: Pair, share: float, rng: random.Random) -> Pair:
 
 def in_a_hurry(source: str, rng: random.Random) -> str:
     """A sentence in small letters. It may lose the marks at its end, and its apostrophes."""
-    source = source.lower()
-    if rng.random() < NO_END:
-        source = source.rstrip(".!?") or source
+    source = without_end(source.lower()) if rng.random() < NO_END else source.lower()
     return source.replace("'", "") if rng.random() < NO_APOSTROPHE else source
+
+
+def without_end(source: str) -> str:
+    """A sentence without the marks at its end; a text of marks alone keeps them."""
+    return source.rstrip(".!?").rstrip() or source
 
 
 def with_other_number(pair: Pair, rng: random.Random) -> Pair:

@@ -18,6 +18,7 @@ from transformer.pipeline.decoding.generate import generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.methods import Beam
 from transformer.pipeline.pipeline import Pipeline
+from transformer.training.as_typed import without_end
 from transformer.training.corpus import Sentence, form_of
 from transformer.training.evaluation import Accuracy, batched
 
@@ -54,7 +55,7 @@ def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callab
         answers = pipeline.answers(texts)
         for place, answer, value in zip(places, answers, _confidence(pipeline, texts, answers), strict=True):
             greedy[place], confidence[place] = answer.text, value
-        for place, answer in zip(places, pipeline.answers([in_small_letters(text) for text in texts]), strict=True):
+        for place, answer in zip(places, pipeline.answers([without_end(text.lower()) for text in texts]), strict=True):
             small_letters[place] = answer.text
     vocabulary = pipeline.target_vocabulary
     for done, sentence in enumerate(sentences, 1):
@@ -65,11 +66,6 @@ def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callab
         beam.append(vocabulary.text_of(made.token for made in generation.chain(generation.best)))
         report(done)
     return Translated(tuple(greedy), tuple(beam), tuple(small_letters), confidence)
-
-
-def in_small_letters(text: str) -> str:
-    """A sentence in small letters, without the marks at its end; a text of marks alone keeps them."""
-    return text.lower().rstrip(".!?").rstrip() or text
 
 
 @torch.inference_mode()

@@ -75,7 +75,7 @@ def code_of(lesson: Lesson, results: Sequence[Result], seat: int, key: bytes = K
 
 
 def read_code(code: str, lessons: Sequence[Lesson], key: bytes = KEY) -> HandIn:
-    """What a code says that belongs to one of the lessons and was signed with `key`. Spaces, dashes and lower case make no
+    """Read a code that was signed with `key` and belongs to one of the lessons. Spaces, dashes and small letters make no
     difference.
 
     Raises:

@@ -8,6 +8,7 @@ from pages.lessons.playing.open_lesson import continue_lesson, left_lesson, star
 from pages.shell.view.opened_file import show_file_box, show_refused
 from pages.ui.cards import card
 from pages.ui.escaping import literal
+from pages.ui.limits import LESSON_BYTES
 from pages.ui.text import text
 
 UPLOAD = "lesson_file"
@@ -45,5 +46,6 @@ def show_upload() -> None:
     """Draw the box for a lesson's file. Only this session has the lesson, in the list above the box."""
     words = text("lessons")
     st.markdown(words["open_text"])
-    show_file_box(UPLOAD, words, lambda data, name: add_own(name.rpartition(".")[0], read_toml(data)))
+    megabytes = max(1, LESSON_BYTES >> 20)  # a longer file that the browser sends is refused with a sentence
+    show_file_box(UPLOAD, words, lambda data, name: add_own(name.rpartition(".")[0], read_toml(data)), megabytes=megabytes)
     show_refused(UPLOAD, "{problem}")

@@ -19,7 +19,13 @@ def opened_file(name: str) -> Any:
     return st.session_state.get(name)
 
 
-def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str], Value], forget: tuple[str, ...] = ()) -> None:
+def show_file_box(
+    name: str,
+    words: dict[str, str],
+    read: Callable[[bytes, str], Value],
+    forget: tuple[str, ...] = (),
+    megabytes: int = UPLOAD_MEGABYTES,
+) -> None:
     """Draw the box for a file. If a new file is refused, the file that is open stays open. The box takes files of any type, so
     that `read` refuses a file and gives the reason. Streamlit would only say "files are not allowed".
 
@@ -27,11 +33,11 @@ def show_file_box(name: str, words: dict[str, str], read: Callable[[bytes, str],
         words: texts `file`, whose `{megabytes}` is filled in, and optionally `file_help`.
         read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.
+        megabytes: the size of the largest file that the browser sends.
     """
     key = f"{name}_box_{st.session_state.get(f'{name}_count', 0)}"
-    label = words["file"].format(megabytes=UPLOAD_MEGABYTES)
-    asked = (name, key, read, forget)
-    st.file_uploader(label, max_upload_size=UPLOAD_MEGABYTES, key=key, on_change=_take, args=asked, help=words.get("file_help"))
+    label, asked = words["file"].format(megabytes=megabytes), (name, key, read, forget)
+    st.file_uploader(label, max_upload_size=megabytes, key=key, on_change=_take, args=asked, help=words.get("file_help"))
 
 
 def show_refused(name: str, template: str) -> bool:
