@@ -120,6 +120,7 @@ def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
     assert not app.code
 
 
+@pytest.mark.slow
 def test_every_page_shows_every_model() -> None:
     """Model by model, because the weights of an untrained one are drawn at random only once then."""
     for model in on_page(PAGES[0]).sidebar.selectbox(key="model").options:
