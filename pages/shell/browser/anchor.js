@@ -9,24 +9,28 @@ import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
 export default function mount({ data, parentElement, setTriggerValue }) {
   stopLastCall(parentElement);
-  const view = viewOf(rootOf(parentElement, "anchor"), () => ({ reported: "" }));
+  // The anchor that was reported last, and the one whose part this window has shown. If another report ends the run that opens
+  // the part, the window never shows it, and the next run draws the part of before.
+  const view = viewOf(rootOf(parentElement, "anchor"), () => ({ reported: "", shown: "" }));
 
   function report() {
     const anchor = location.hash.slice(1);
     const owners = Object.hasOwn(data.anchors, anchor) ? data.anchors[anchor] : null;
-    if (!owners || owners.includes(data.part)) return;
-    if (anchor !== view.reported) {
+    if (!owners) return;
+    if (owners.includes(data.part)) {
+      view.shown = anchor;
+    } else if (view.shown === anchor) {
+      // The person has picked another part, so the address must name that part.
+      const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
+      if (own) history.replaceState(history.state, "", `#${own}`);
+    } else if (view.reported !== anchor || data.answered === anchor) {
       view.reported = anchor;
       whenOpened(() => setTriggerValue("anchor", anchor));
-      return;
     }
-    // If the report was answered, the person has picked another part after it, so the address must name that part.
-    const own = data.answered === anchor && Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
-    if (own) history.replaceState(history.state, "", `#${own}`);
   }
 
   function reportAnew() {
-    view.reported = "";
+    Object.assign(view, { reported: "", shown: "" });
     report();
   }
 
