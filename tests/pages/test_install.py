@@ -100,6 +100,7 @@ def test_the_notebook_runs_in_another_folder(programs: Path, tmp_path: Path) -> 
     run(programs / "python", "-c", "\n".join([place, *code]), folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command_for_hand_in_codes_reads_them_in_another_folder(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "codes.csv").write_text("ada,nonsense")
     header, line = run(programs / "headlight-check-codes", "codes.csv", folder=tmp_path).splitlines()

@@ -20,6 +20,7 @@ from transformer.analysis.head_scores import mean_head_scores
 from transformer.network.tap import Edit
 from transformer.pipeline.protocol import TextPipeline
 
+pytestmark = pytest.mark.slow
 HEADS = [(layer, head) for layer in range(2) for head in range(2)]
 IDS, REPEATS = texts(20, torch.Generator().manual_seed(99))  # the recipe trains on texts of another seed
 TEXTS = words(IDS)
@@ -47,7 +48,6 @@ def continued(pipeline: TextPipeline, *edits: Edit) -> float:
     return sum(right) / len(right)
 
 
-@pytest.mark.slow
 def test_the_folder_opens_and_the_model_continues_a_repeated_row(pipeline: TextPipeline) -> None:
     assert pipeline.stacks == ("decoder",)
     row = words(IDS[:1, :6])[0].split()

@@ -147,6 +147,7 @@ def test_a_run_is_resumed_only_on_the_pairs_that_it_was_started_with(
         resumed.load_state(state)
 
 
+@pytest.mark.slow
 def test_the_command_trains_tests_and_resumes(file: Path, tiny: Recipe, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("sacrebleu")
     pytest.importorskip("nltk")
