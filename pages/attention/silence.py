@@ -55,8 +55,8 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
 
 
 def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, ...]) -> tuple[str, bool]:
-    """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same. Layer
-    and heads are counted from 0."""
+    """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same, which
+    is False if the target was typed. Layer and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     edits = (silence(kind, layer, heads),)
     first, ids = view.first_row(), view.expected(trace)

@@ -1,4 +1,4 @@
-"""The forced tokens of the session and of the link: phrases such as `3 elle`, for the token “elle” at step 3."""
+"""The forced tokens of the session and of the link: phrases such as `3 elle`, for the token “elle” at step 3 (from 1)."""
 
 import re
 from typing import NamedTuple

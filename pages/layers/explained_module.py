@@ -47,11 +47,11 @@ def show_tensors(
 
 
 def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: TensorView, at: Place) -> None:
-    """Draw the exact value and the place of a number of a watched module, and its computation from other recorded tensors.
+    """Draw one exact value of a watched module, its place, and its computation from other recorded tensors.
 
     Args:
-        view, matrix: the drawn matrix, and its number among the matrices of the tensor, counted from 0.
-        at: the place of the number in the view.
+        view, matrix: the drawn matrix, and its index among the matrices of the tensor, counted from 0.
+        at: the place of the value in the view.
     """
     _, row, column = at
     # A matrix of heads × dimensions is drawn as a tile for each head. It is none that can be computed again.

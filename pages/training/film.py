@@ -143,7 +143,8 @@ def _picked_row() -> None:
 
 
 def _take(name: str, key: str, first: int) -> None:
-    """Store an index from the browser in the session, which counts from `first`. `seed` limits it to the valid range."""
+    """Store an index from the browser, counted from 0, in the session, where it counts from `first`. `seed` limits it to the
+    valid range."""
     index = sent(KEY, name)
     if is_index(index, 10_000):
         st.session_state[key] = first + index

@@ -61,7 +61,7 @@ class Memory:
 
 
 def memory() -> Memory:
-    """The memory of the session."""
+    """What the session remembers of the names in its address; empty at first."""
     return st.session_state.setdefault(MEMORY, Memory())
 
 

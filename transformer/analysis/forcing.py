@@ -56,7 +56,7 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
 
 
 def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
-    """The ids that the decoder read in the first text, without the padding at its end.
+    """The target ids of the first text of the batch, as the decoder read them, without the padding at the end.
 
     Raises:
         InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens, or the decoder did not run.

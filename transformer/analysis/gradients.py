@@ -226,7 +226,8 @@ def _forward(
     edits: Sequence[Edit],
     keep: Collection[str] = (),
 ) -> tuple[Float[Tensor, " item"], Recording]:
-    """The log-probability of the token in each item of a batch with these token vectors, and the recorded tensors."""
+    """For each item of a batch with the token vectors `leaves`, the log-probability of `token` at `position`; and the tensors
+    that `keep` names."""
     items = len(next(iter(leaves.values())))
     source, target = (torch.tensor(ids[:1]).expand(items, -1) if ids else None for ids in (trace.source_ids, trace.target_ids))
     changes = [Change(path, lambda _, leaf=leaf: leaf) for path, leaf in leaves.items()]

@@ -10,7 +10,8 @@ from transformer.errors import InputError
 
 
 class CaughtAttention(NamedTuple):
-    """How much of the attention of a head falls on marked cells. All shares are shares of the attention of all rows, 0 to 1.
+    """How much of the attention of a head falls on marked cells. Shares are of the attention of all rows, 0 to 1, unless an
+    attribute says otherwise.
 
     Attributes:
         count: number of marked cells that are not masked.

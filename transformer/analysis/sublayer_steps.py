@@ -85,8 +85,8 @@ class FeedForward(Recomputed):
         x: the input.
         hidden, activated: the hidden units before and after the activation, computed again.
         fires: True for hidden units above zero.
-        push: the length of the vector that each unit adds to the output: the unit's value times the length of its row of W₂.
-        traced_hidden: the hidden units in the trace.
+        push: how far each unit pushes the output: its value times the length of its row of W₂. It can be negative.
+        traced_hidden: the hidden units before the activation, from the trace.
     """
 
     x: Vector

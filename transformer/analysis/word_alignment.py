@@ -174,8 +174,8 @@ class Counts(NamedTuple):
 
 
 def alignment_counts(made: Sequence[Links], sentences: Sequence[Aligned]) -> Counts:
-    """The numbers of the alignment error rate. A is the set of links in `made`, S the set of sure links, and P the set of
-    possible links.
+    """The numbers of the alignment error rate. In the formula of `Counts.error`, A is the set of links in `made`, and S and P
+    are the sure and the possible links of `sentences`.
 
     Raises:
         InputError: `sentences` is empty or has items that are not `Aligned`; or `made` has another length, or items that are

@@ -11,12 +11,12 @@ a figure is the argument `layer=0`. The pages of the app count layers, heads and
 `Drawing.figure` is the Plotly figure, `Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the
 figure as a page.
 
-A drawing of a trace also takes the difference of two runs, and draws A, B and B − A, or B − A alone:
+A function that draws a trace also takes the difference of two runs, and draws A, B and B − A, or B − A alone:
 
     difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
     draw.head(difference, "encoder", layer=1, head=0)
 
-Drawings that run the model again, or explain one number of one run, raise an `InputError` for a difference; give them
+Functions that run the model again, or explain one number of one run, raise an `InputError` for a difference; give them
 `difference.a` or `difference.b`. `rows` and `similarity` take a difference in place of a text.
 
 Arguments of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the index of

@@ -30,7 +30,7 @@ def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
 @drawn
 def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -> go.Figure:
     """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads. For a
-    Difference, the vectors have B − A."""
+    Difference, each vector is B − A."""
     path, run = f"{side}_embedding", tensors_of(trace)
     check_index("item", item, run.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]

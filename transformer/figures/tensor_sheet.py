@@ -23,7 +23,7 @@ WORDS = 12  # px: size of the letters
 
 
 class Spot(NamedTuple):
-    """Position of a tensor's cells: left, top, width and height."""
+    """The area of a tensor's cells, in px of the figure: left, top, width and height."""
 
     view: TensorView
     left: Length

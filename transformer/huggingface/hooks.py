@@ -24,8 +24,8 @@ def running(texts: int = 1) -> Iterator[None]:
     """A context manager around one forward pass. It tells the taps how many texts the pass has.
 
     Raises:
-        InputError: in place of any exception of the model's code. Settings that fit only some lengths can cause one. Errors of
-            this library (`HeadlightError`) are not replaced.
+        InputError: replaces any exception of the model's code, such as one from a configuration that works only for some
+            lengths. A `HeadlightError` is raised unchanged.
     """
     token = _texts.set(texts)
     try:

@@ -109,7 +109,8 @@ class Embedding(nn.Module):
         self.sum = Tap(f"batch {side} d_model")
 
     def forward(self, ids: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length d_model"]:
-        """Vectors for the ids. The first id has the position `first`.
+        """Vectors for the ids. The first id has the position `first`; the caller checks that `first` plus the length is at most
+        `max_len`.
 
         Raises:
             InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.

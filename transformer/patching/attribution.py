@@ -23,10 +23,10 @@ EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # in the order of computation
 def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
-    """An estimate of `Patched.moved["logit"]` for every place at once: the gradient of the logit difference in the run into
-    which places would be put, times the change that patching would make there (Nanda 2023). It is exact only if the logits
-    depend linearly on the place, and softmax, norms and activation functions are not linear: compare it with `patch_everywhere`
-    on the places that matter.
+    """An estimate of `Patched.moved["logit"]` for every place at once: in the run that would be patched, the gradient of the
+    logit difference with respect to the place, times the change that patching would make at the place (Nanda 2023). It is
+    exact only if the logits depend linearly on the place, and softmax, norms and activation functions are not linear:
+    compare it with `patch_everywhere` on the places that matter.
 
     Arguments are those of `patch_everywhere`; so are the errors, and one more:
 
@@ -87,7 +87,7 @@ def attribute_place(
     positions = swap.positions(place, pair.row)
 
     def taken(values: Tensor) -> Float[np.ndarray, " number"]:
-        """The numbers of a tensor that are taken."""
+        """The numbers of a tensor at the place: of its head, if it has one, and of its positions."""
         of_place = values[0, place.head] if what in OF_HEADS else values[0]
         return (of_place if positions is None else of_place[[*positions]]).double().flatten().numpy()
 

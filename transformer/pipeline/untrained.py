@@ -5,7 +5,7 @@
     untrained.build().trace("1 5 6 4 3 9 5 2 0", "1 7 4 3 5 9 2")
 
 The vocabulary of such a model comes from the texts that were typed: their words, in the order they first occur; or, if all
-words are whole numbers, the ids up to the largest number.
+words are whole numbers, the ids from 0 up to the largest number, and at least 0 to 9.
 """
 
 import re

@@ -98,8 +98,8 @@ def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
 
 
 def _goes_on(piece: str, before: str, byte_letters: bool) -> bool:
-    """Whether a piece continues the word of the piece before it: a letter after a letter, or a sign that is joined to the sign
-    before it, such as an accent or a part of an emoji."""
+    """Whether a piece continues the word of the piece before it: after a lone `▁`; a letter or digit after another one (with
+    `byte_letters`, also any sign outside ASCII); or a joined sign, such as an accent or a part of an emoji."""
     if before == SPACE:
         return True
     if not piece or piece.startswith((SPACE, BYTE_SPACE)):

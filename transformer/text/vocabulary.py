@@ -181,7 +181,7 @@ class Vocabulary:
         """The id of each token. An unknown token has the id of `<unk>`.
 
         Raises:
-            InputError: `tokens` is not an ordered collection of texts.
+            InputError: `tokens` is not an ordered collection of strings.
         """
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
 

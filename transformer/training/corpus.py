@@ -148,12 +148,12 @@ def read_corpus(path: Path) -> list[Sentence]:
 
 
 def pieces_of(texts: Iterable[str], count: int) -> Subwords:
-    """A vocabulary of `count` pieces of words, made by byte-pair encoding, which joins the most frequent neighbours first.
+    """A vocabulary of `count` pieces of words, made by byte-pair encoding, which merges the most frequent neighbours first.
 
-    The library `tokenizers` counts the neighbours. It is needed only here: `Subwords` reads texts without it.
+    The library `tokenizers` counts the pairs. It is needed only here: `Subwords` reads texts without it.
 
     Raises:
-        InputError: `tokenizers` is not installed, or the texts have too few different neighbours for so many pieces.
+        InputError: `tokenizers` is not installed, or the texts give fewer than `count` pieces.
     """
     try:
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers

@@ -118,8 +118,8 @@ class Compared:
         return compared
 
     def find_layouts(self) -> None:
-        """If the first difference is in an attention, find the order of the rows in its projections with which more tensors
-        agree."""
+        """If the first difference is in an attention, place the weights in the order of rows of its projections with which the
+        runs agree for longest, and load them."""
         best, chosen = self.standing(()), dict[Kind, Layout]()
         for kind in Kind:
             if best.path is None or TensorPath.parse(best.path).kind != kind:

@@ -120,7 +120,8 @@ def watched_of(
     labels: Mapping[str, Tokens],
     names: Mapping[str, tuple[str, ...]],
 ) -> Watched:
-    """The tensors that a recorder kept, with names for their axes."""
+    """The tensors of a recorded pass. Their axes have the names of `names`, or else those that are recognised from the inputs
+    `given` and the `labels` of tokens. Raises as `watch`."""
     sizes = sizes_of(module, given, labels)
     _check_lengths(labels, sizes.lengths)
     attentions = {base: _Parts.of(base, attention, recorder, sizes) for base, attention in recorder.bases.items()}

@@ -206,7 +206,8 @@ def show_answer(
 
 
 def _faults(view: View, answer: Answer, item: int) -> list[str]:
-    """What is wrong with an answer: another one was right by the rule of the task, or the model did not end it."""
+    """What is wrong with an answer: another one was right by the rule of the task, or a model with two stacks did
+    not end it."""
     words, says = text("common"), []
     right = right_answer(view.pipeline.card.task, view.sources[item])
     if right is not None and answer.text != right:
