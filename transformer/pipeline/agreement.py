@@ -17,7 +17,7 @@ class Agreement(NamedTuple):
     Attributes:
         equal: whether they are the same bit for bit.
         difference: the largest absolute difference between two corresponding logits.
-        rounding: whether the difference is small enough to be explained by rounding, because sums have another order.
+        rounding: whether the difference is no more than the rounding of sums in another order. `Agreement.of` leaves it False.
     """
 
     equal: bool
@@ -26,8 +26,8 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of two tensors of logits. Raises `InputError` if their shapes differ, as those of different models
-        do."""
+        """The comparison of the logits of a model, `one`, with those of a trace, `other`. Raises `InputError` if their shapes
+        differ, as those of different models do."""
         if one.shape != other.shape:
             template = "The trace is of another model: its result has the shape {given}; this model's has {own}."
             raise InputError(template, given=tuple(other.shape), own=tuple(one.shape))

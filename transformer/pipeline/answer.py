@@ -42,7 +42,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
 
     The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words; if an unknown word has
     letters of a script that the target vocabulary lacks, because such a word cannot be right in an answer; or if the new text
-    would be split into other tokens.
+    would be split into other tokens, or cannot be encoded as UTF-8.
 
     Args:
         encoding: the source.
@@ -77,7 +77,7 @@ def listed_texts(sources: Any) -> list[Any]:
 
 
 def several(given: Any) -> list[Any]:
-    """A list of the given text or texts.
+    """`given` as a list. A single text, encoding or answer becomes a list of one.
 
     Raises:
         InputError: `given` is neither a text nor a list of texts.

@@ -52,7 +52,7 @@ class Card:
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """A JSON object with every field under its name.
+        """The card as the text of a JSON object, with every field under its name.
 
         Raises:
             CheckpointError: JSON or UTF-8 cannot represent the value of a field.
@@ -89,7 +89,8 @@ class Card:
 
 
 def _with_task(values: Any) -> Any:
-    """The fields of a card, with `world` renamed `task`: the files of the shipped models have the old name."""
+    """The fields of a card, with `world` renamed `task`, also in its recipe: the files of the shipped models have the old
+    name."""
     if not isinstance(values, dict):
         return values
     renamed = values if "task" in values else {"task" if name == "world" else name: value for name, value in values.items()}
@@ -120,7 +121,7 @@ def _check_field(name: str, value: Any, hint: Any) -> None:
 
 
 def fits(value: Any, hint: Any, most: int = MOST) -> bool:
-    """Whether a value read from JSON matches a type hint, and its numbers are from 0 to `most`. What the hint calls `Any` is
+    """Whether a value read from JSON matches a type hint, and its numbers are from 0 to `most`. A part whose hint is `Any` is
     not checked. Negative numbers do not match, because cards and states of runs have only counts, shares, losses and times."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:

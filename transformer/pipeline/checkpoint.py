@@ -198,7 +198,8 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
 
 
 def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> None:
-    """Refuse a card that names a head which the model does not have, because pages show that head first."""
+    """Refuse a card whose measure `pronouns` names a layer or head that the model lacks, because pages show this head
+    first. Raises `CheckpointError`."""
     turning = card.measures.get("pronouns", {})
     for part, most in (("layer", config.decoder_layers), ("head", config.heads)):
         value = turning.get(part, 1)
@@ -309,7 +310,8 @@ class _Unsampled(TorchFunctionMode):
 
 
 def largest_number(config: TransformerConfig, weight: float) -> float:
-    """An upper bound on every number before softmax in a forward pass of any text, if no weight exceeds `weight`.
+    """An upper bound on the magnitude of every number before softmax in a forward pass of any text, if the magnitude of no
+    weight exceeds `weight`.
 
     Every operation is assumed to return its maximum: a LayerNorm returns at most √d_model, and all terms of a sum have the
     same sign.
@@ -356,7 +358,7 @@ def check_tensors(tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int,
 
 
 def check_finite(tensors: Mapping[str, Tensor]) -> None:
-    """Refuse to save a tensor that could not be opened again, because a number in it is NaN or infinite.
+    """Refuse tensors that hold NaN or infinity, because a file with them could be saved, but not opened again.
 
     Raises:
         CheckpointError: a tensor is refused; the message names it.
@@ -381,13 +383,13 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
     """Write a file atomically: the data is written to a temporary file, which is then renamed.
 
     Args:
-        path: path of the file; its folder is created if it is missing. A link stays, and the file that it leads to is written.
+        path: path of the file; its folder is created if it is missing. If it is a symbolic link, the link's target is written.
         data: its content.
         check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
 
     Raises:
-        CheckpointError: the path leads to a folder, a device, a pipe or another thing that is no file, or the system cannot
-            write the file.
+        CheckpointError: the path leads to a folder, a device, a pipe or the like; the system cannot write the file; or `check`
+            raised it.
     """
     try:
         place = as_place(path)
@@ -406,10 +408,10 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
 
 
 def as_place(path: Path) -> Path:
-    """The path at which a file is written: the path itself, or where a link leads.
+    """The path at which a file is written: the path itself, or the target of a symbolic link.
 
     Raises:
-        CheckpointError: there is a folder, or something else that is no file: to replace a device or a pipe would destroy it.
+        CheckpointError: the path leads to a folder, or to a device or a pipe, which would be destroyed if it were replaced.
         OSError, ValueError: the system cannot read the path, or it has a null character.
     """
     place = Path(os.path.realpath(path))

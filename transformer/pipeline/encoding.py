@@ -24,12 +24,13 @@ class Encoding:
 
     Attributes:
         tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
-            the decoder's input, which has no `<eos>`: the last position must predict it.
+            the decoder's input, which has no `<eos>`: the last position must predict it. A vocabulary that is not `framed` adds
+            neither.
         ids: the id of each of `tokens`.
         unknown: each unknown token, with the known tokens of the most similar spelling.
         typed: the tokens of the text itself, known or unknown, without special tokens.
         side: `source` or `target`.
-        words: if tokens are pieces of words, the number of the word of each token, counted from 0; None for special tokens,
+        words: if tokens are pieces of words, the index of the word of each token, counted from 0; None for special tokens,
             including `<unk>`. Empty if every token is a word.
     """
 
@@ -78,7 +79,7 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
 
 
 def padded(rows: Sequence[Sequence[int]], vocabulary: Tokens) -> Int[Tensor, "batch length"]:
-    """Rows of ids as one tensor; shorter rows are padded at the end.
+    """Rows of ids as one tensor; shorter rows are padded at the end with `vocabulary.pad`.
 
     Raises:
         InputError: there are no rows, or a row is not a list of at least one id of the vocabulary.

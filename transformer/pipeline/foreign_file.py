@@ -29,13 +29,13 @@ class ForeignFile:
         """Refuse the file if `condition` is False.
 
         Raises:
-            CheckpointError: `condition` is False; the message says that this part cannot be right.
+            CheckpointError: `condition` is False; the message says that the file's `part` cannot be right.
         """
         if not condition:
             raise self.refused(f"its {part} cannot be right")
 
     def json(self, metadata: Mapping[str, str], part: str) -> Any:
-        """The value of a part of the metadata, parsed from JSON.
+        """The value of the entry `part` of the metadata, parsed from JSON.
 
         Raises:
             CheckpointError: the part is missing, or is not JSON.

@@ -21,7 +21,7 @@ SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest
 
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """The tensors to store in place of these: whole numbers and their scales (`.scale`), or numbers of half precision.
+    """The tensors to store in place of `tensors`: whole numbers and their scales (`.scale`), or numbers of half precision.
 
     Args:
         tensors: tensors of floating-point numbers, by name.
@@ -79,7 +79,7 @@ def _packed(
 
 
 def _fits(numbers: Tensor, scale: Tensor) -> bool:
-    """Whether there is a scale for each group of 8-bit or 4-bit numbers."""
+    """Whether `scale` has one scale for each group of `numbers`, read as 8-bit or as 4-bit numbers."""
     sizes = [scale.shape[-1] * GROUP * bits // 8 for bits in BITS.values()] if scale.dim() else []
     return (
         scale.is_floating_point()

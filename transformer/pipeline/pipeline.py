@@ -148,7 +148,8 @@ class Pipeline(TextPipeline):
         return embedding_of(self.model, side).table.weight.detach()
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"]:
-        """The vectors that are added to the tokens of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        """The position vectors that are added to the token vectors of a side, for all `max_len` positions. Do not write to it.
+        Raises `InputError` as `vocabulary`."""
         self.vocabulary(side)
         return embedding_of(self.model, side).positions(self.config.max_len).detach()
 
@@ -211,9 +212,9 @@ class Pipeline(TextPipeline):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, each computed when the iterator reaches it; at most as many as `answers` takes by default.
-        Raises `InputError` for a source that the model cannot read; other arguments and errors are those of
-        `transformer.pipeline.decoding.generate.generate`.
+        """The steps of an answer, each computed when the iterator reaches it. The answer has at most as many tokens as
+        `answers` allows by default. Raises `InputError` for a source that the model cannot read; other arguments and errors
+        are those of `transformer.pipeline.decoding.generate.generate`.
 
             generation = Generation.of(pipeline.generate("the cat sleeps .", Beam(width=3)))
         """
@@ -318,8 +319,8 @@ class Pipeline(TextPipeline):
         return padded(rows, self.vocabulary(side))
 
     def _encodings(self, texts: Sequence[Any], side: Side) -> list[Encoding]:
-        """The encoding of each text. Encodings are returned unchanged. If there are several texts, an error gives the number of
-        the text."""
+        """The encoding of each text. Encodings of this side are returned unchanged. If there are several texts, an error gives
+        the number of the text, counted from 1."""
         encodings = []
         for number, text in enumerate(texts, 1):
             try:
@@ -333,7 +334,7 @@ class Pipeline(TextPipeline):
         return encodings
 
     def _words(self, side: Side, ids: Int[Tensor, "batch length"]) -> tuple[tuple[int | None, ...], ...]:
-        """For each text, the number of the word of each token; no rows if every token is a word."""
+        """For each text, the index of the word of each token, as in `Encoding.words`; no rows if every token is a word."""
         rows = tuple(map(self.vocabulary(side).words_of, ids.tolist()))
         return rows if any(rows) else ()
 
@@ -367,8 +368,8 @@ class Pipeline(TextPipeline):
         return answers
 
     def _max_new_tokens(self, row: Sequence[int]) -> int:
-        """The most tokens of an answer to a source. Correct answers are shorter; the limit is for a model that never writes
-        `<eos>`."""
+        """The most tokens of an answer to a source with the ids `row`. Correct answers are shorter; the limit is for a model
+        that never writes `<eos>`."""
         return 2 * len(row) + 8 if self.trained else min(len(row) - 2 * self.target_vocabulary.framed, MAX_UNTRAINED_TOKENS)
 
     @property

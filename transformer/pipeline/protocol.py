@@ -84,7 +84,7 @@ class TextPipeline(ABC):
 
     @abstractmethod
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side; None if no vectors are added. Do not write to it."""
+        """The position vectors that are added to the token vectors of a side; None if none are added. Do not write to it."""
 
     @abstractmethod
     def longest(self, side: Side) -> int:

@@ -9,7 +9,7 @@ DIGITS = 6
 
 
 def snapshot_name(model: str, step: int) -> str:
-    """The name of the snapshot of a model after a number of steps: `reverse@000316`."""
+    """The name of the snapshot of a model after `step` steps, such as `reverse@000316`."""
     return f"{model}{SIGN}{step:0{DIGITS}d}"
 
 
@@ -20,7 +20,7 @@ def parse_snapshot_name(name: str) -> tuple[str, int] | None:
 
 
 def snapshot_file(checkpoints: Path, model: str, step: int) -> Path:
-    """The file of a snapshot, whether it exists or not."""
+    """The path of a snapshot's file, whether it exists or not. `checkpoints` is the folder of the models."""
     return checkpoints / FOLDER / model / f"{step:0{DIGITS}d}.safetensors"
 
 

@@ -35,7 +35,7 @@ def step_file(model: Network, step: DecodingStep) -> bytes:
     """The tensors of one step of an answer as the bytes of a safetensors file.
 
     The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 1, as on the page), and
-    `read` (the ids that the decoder read).
+    `read` (the decoder's input: a list of ids for each row).
 
     Raises:
         InputError: `model` is not a network, `step` is not a DecodingStep, or the step was not traced.

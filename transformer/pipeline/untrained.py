@@ -39,13 +39,14 @@ NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 
 def split_ids(text: str) -> list[str]:
-    """The items of a typed list: `[1, 05, 6]` → `1`, `5`, `6`; items that are not whole numbers are unchanged."""
+    """The items of a typed list: `[1, 05, 6]` → `1`, `5`, `6`. Items that are not whole numbers, or have 20 or more
+    characters, are unchanged."""
     parts = re.sub(r"[\[\](),;]", " ", text).split()
     return [str(int(part)) if NUMBER.fullmatch(part) and len(part) < 20 else part for part in parts]
 
 
 def are_ids(texts: Iterable[str]) -> bool:
-    """Whether the texts have tokens and all of these are whole numbers."""
+    """Whether the texts have at least one token and all their tokens are whole numbers."""
     tokens = [token for text in texts for token in split_ids(text)]
     return bool(tokens) and all(NUMBER.fullmatch(token) for token in tokens)
 
@@ -125,7 +126,7 @@ class Untrained:
     Attributes:
         preset: the name of the variant, one of `transformer.network.config.PRESETS`.
         source, target: the words of each side in the order of their ids, without the special tokens; if the texts are ids, the
-            number of ids.
+            size of the vocabulary.
         sizes: the fields of the configuration that differ from the preset, with their values.
     """
 
@@ -170,7 +171,7 @@ class Untrained:
 
     @property
     def config(self) -> TransformerConfig:
-        """The preset's configuration with these sizes.
+        """The preset's configuration, with the sizes of the vocabularies and the fields in `sizes`.
 
         Raises:
             ConfigError: a model of these sizes cannot be built.
@@ -213,8 +214,8 @@ class Weights:
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def fill(self, number: int, tensor: Tensor, sample: Callable[[], object]) -> None:
-        """Let a tensor use the memory of the weights with this number. If there are none of its shape, call `sample`, which
-        samples new ones into it."""
+        """Let `tensor` use the memory of the stored weights with this number. If these are missing or have another shape, call
+        `sample`, which samples new values into `tensor`; store them if the number is new."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known
@@ -232,7 +233,7 @@ class _Sampled(TorchFunctionMode):
 
     Args:
         weights: the weights that were sampled before.
-        xavier: whether every matrix is sampled a second time at the end, so that PyTorch's own sampling of it is skipped.
+        xavier: whether the model initialises every matrix again with Xavier uniform; PyTorch's own sampling is then skipped.
     """
 
     def __init__(self, weights: Weights, xavier: bool) -> None:
@@ -252,7 +253,7 @@ class _Sampled(TorchFunctionMode):
 
 
 def _texts(texts: Any, may_lack: bool = False) -> list[Any]:
-    """The texts as a list. If `may_lack`, None stands for a missing text.
+    """The texts as a list. If `may_lack` is True, an item may be None, for a missing text.
 
     Raises:
         InputError: the value is not a list of texts, or a text is longer than any that the model reads.

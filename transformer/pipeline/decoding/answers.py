@@ -30,7 +30,7 @@ def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
 
     Args:
         limits: for each text, the most tokens that its answer may have.
-        max_new_tokens: the most tokens that were asked for; None if no number was.
+        max_new_tokens: the most tokens that the caller allows; None for no limit of the caller.
 
     Raises:
         ConfigError: `max_new_tokens` is not a whole number from 1.
@@ -53,8 +53,8 @@ def greedy(
     forced: Mapping[int, int] | None = None,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> GeneratedIds:
-    """The ids from greedy decoding: the most probable token is appended to the decoder's input until it is `<eos>`, or the
-    answer has `max_new_tokens`. Arguments and errors as for `generate`."""
+    """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`, or
+    the answer has `max_new_tokens` tokens. Arguments and errors as for `generate`."""
     steps = generate(
         model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
     )

@@ -72,8 +72,8 @@ class Stage(NamedTuple):
     """One of the distributions between the model's output and the choice of a token.
 
     Attributes:
-        by: how the distribution was made: `OWN` by the model, `ALLOWED` by excluding tokens that must not be written, or by
-            this logits processor.
+        by: what made the distribution: `OWN`, the model; `ALLOWED`, the exclusion of tokens that must not be written; or a
+            logits processor.
         logits: −∞ for tokens that were excluded.
     """
 
@@ -97,10 +97,10 @@ class DecodingStep:
         stages: the distributions of the next token. The first is the model's own; the token is chosen from the last.
         hypotheses: the hypotheses made in this step, the best first. Greedy decoding and sampling make one for each row that
             has not ended. Beam search also returns some that it prunes at once.
-        kept: numbers of the hypotheses that are in the search after this step.
+        kept: the `Hypothesis.number` of each hypothesis that is in the search after this step.
         forced: whether the token was forced.
-        room: False in the last step if the answer already has the most tokens that are allowed, so that only `<eos>` can still
-            be written.
+        room: False in the last step if the answer already has as many tokens as are allowed. A token of this step other than
+            `<eos>` is then not part of the answer.
         values: path → tensor of every tap in this step. In the decoder, keys are all positions. With a cache, the only query
             is the new position; without a cache, queries are all positions. Empty if the step was not traced.
     """
@@ -134,7 +134,7 @@ class DecodingStep:
 
         Args:
             kind: `decoder` or `cross`.
-            row: row of the hypothesis.
+            row: the row of `input_ids`, counted from 0.
 
         Raises:
             InputError: there is no such kind, or the step was not traced.
@@ -174,13 +174,13 @@ def generate(
         max_new_tokens: the most tokens to generate; never more than `max_len` minus the length of the prompt.
         method: chooses the tokens; greedy decoding by default.
         logits_processors: change the distribution, in this order, before a token is sampled from it.
-        forced: step → id of the token that is written in this step, whatever its probability.
+        forced: step, counted from 0 → id of the token that is written in this step, whatever its probability.
         suppress: ids that must not be written unless forced.
         edits: interventions that are applied in every step.
         traced: whether each step keeps its tensors.
         cached: whether keys and values of earlier positions are cached. If an edit does not allow this (`fits_cache`), every
             step reads its whole prefix anyway. The distributions are the same with and without a cache.
-        prompt: the tokens that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
+        prompt: the ids that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
             is no source.
 
     Raises:

@@ -52,7 +52,7 @@ class Generation:
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses. The index of each is its number."""
+        """All hypotheses, each at the index `Hypothesis.number`."""
         return tuple(hypothesis for step in self.steps for hypothesis in step.hypotheses)
 
     @cached_property
@@ -86,8 +86,8 @@ class Generation:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
-        """The hypothesis, by default the best, or the one before it if its last token exceeds the most tokens: such a token is
-        chosen only to see whether the answer ends. None if nothing comes before it. Raises as `chain`."""
+        """A hypothesis, by default the best; or its parent, if its last token is beyond the limit of tokens and was chosen only
+        to see whether the answer ends. None if there is no parent. Raises as `chain`."""
         made = self.best if hypothesis is None else hypothesis
         _check(made)
         if made.ended or self.steps[made.step].room:

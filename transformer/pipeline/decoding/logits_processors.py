@@ -104,15 +104,16 @@ def as_logits_processors(logits_processors: object) -> tuple[LogitsProcessor, ..
 
 
 def _keep_first(logits: Logits, count: Tensor) -> Logits:
-    """The logits with all but the `count` highest of each row set to −∞; of equal logits, the first is kept."""
+    """The logits with all but the `count` highest of each row set to −∞; of equal logits, the first are kept. `count` has the
+    shape [row, 1]."""
     order = logits.argsort(descending=True, stable=True, dim=-1)
     rank = order.argsort(-1)
     return logits.masked_fill(rank >= count, -math.inf)
 
 
 def _checked(name: str, value: Any, least: int | float, most: int | float, whole: bool = False) -> int | float:
-    """The value as a number of Python, which a tensor can be divided by. Refuse a value that is not a number from `least` to
-    `most`."""
+    """The value as an int or a float of Python. Raises `InputError` if it is not a number from `least` to `most`, or is not a
+    whole number although `whole` is True."""
     right = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if not right or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         template = "{name} is {value!r}; allowed are {least} to {most}."

@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
     Attributes:
         made: the hypotheses made in the step, the best first.
-        kept: numbers of the hypotheses that are still in the search, ended ones included.
+        kept: the `Hypothesis.number` of each hypothesis that is still in the search, ended ones included.
         rows: for each row of the next step, the row of this step that it continues; None if the rows stay the same.
         tokens: the new token that each row of the next step reads.
         finished: whether the search is over.
@@ -81,8 +81,8 @@ class Search(ABC):
         Args:
             own: the model's own log-probabilities, −∞ for tokens that must not be written.
             logits: the logits after the logits processors.
-            index: index of the step.
-            forced: a token that is written whatever its probability; None to choose.
+            index: index of the step, counted from 0.
+            forced: id of a token that is written whatever its probability; None to choose.
         """
 
 
@@ -91,7 +91,7 @@ class Greedy:
     """Choose the most probable token."""
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for `rows` answers."""
+        """A new search for `rows` answers. `eos` and `pad` are ids; `max_new_tokens` is not used."""
         return _Independent(rows, eos, pad, lambda logits, _: logits.argmax(-1))
 
 
@@ -114,7 +114,7 @@ class Sample:
             raise InputError("The seed is {seed!r}; allowed are 0 to {most}.", seed=self.seed, most=LARGEST_SEED)
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for `rows` answers."""
+        """A new search for `rows` answers. `eos` and `pad` are ids; `max_new_tokens` is not used."""
         return _Independent(
             rows, eos, pad, lambda logits, index: self._sampled(logits, self.uniforms(index, rows)[:, None])[:, 0]
         )
@@ -124,8 +124,8 @@ class Sample:
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
     def samples(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " sample"]:
-        """Tokens sampled at one step of one answer, from the random numbers of that step. The first token is the one in the
-        answer."""
+        """`count` ids sampled from the logits of step `index` of one answer, with the random numbers of that step. The first id
+        is the token that the answer gets."""
         return self._sampled(logits[None], self.uniforms(index, count)[None])[0]
 
     def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:
@@ -171,10 +171,10 @@ class Beam:
         return total / length**self.length_penalty
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for one answer.
+        """A new search for one answer. `eos` is the id of `<eos>`; `pad` is not used.
 
         Raises:
-            InputError: there are several sources.
+            InputError: `rows` is not 1.
         """
         if rows != 1:
             raise InputError("Beam search writes one answer at a time, not {rows}.", rows=rows)
@@ -185,8 +185,8 @@ Method = Greedy | Sample | Beam
 
 
 class _Independent(Search):
-    """Greedy decoding and sampling: each row of the batch has one hypothesis. An ended row reads padding until all rows have
-    ended, because edits name texts by their row."""
+    """Greedy decoding and sampling: each row of the batch has one hypothesis. An ended row stays in the batch and reads padding
+    until all rows have ended, because edits name texts by their row."""
 
     def __init__(self, rows: int, eos: int, pad: int, pick: Callable[[Tensor, int], Tensor]) -> None:
         self.eos, self.pad, self.pick = eos, pad, pick
