@@ -80,9 +80,9 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
 
 @drawn
 def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """Attention rollout of self-attention, up to a layer. It is the share of each token that can have come to each position, if
-    every layer takes half from the residual connection and half from the mean of its heads. If `layer` is None, it includes all
-    layers. For a Difference, the figure has maps of A, B and B − A."""
+    """Attention rollout of self-attention, up to a layer. A cell is the share of a query's vector after `layer` that comes from
+    the key's token, if every layer takes half from the residual connection and half from the mean of its heads. If `layer` is
+    None, it includes all layers. For a Difference, the figure has maps of A, B and B − A."""
     _check_item(trace, item)
     if layer is not None:
         check_index("layer", layer, trace.layers(kind))
@@ -121,7 +121,7 @@ def terms(
 ) -> go.Figure:
     """The terms of the sum that gives one number of a head's matrix. `name` is the matrix (see `step`), which must be a product
     or a softmax; in a network that is not our own, `scores`, `weights` or `head_output`. `row` and `column` are the place of
-    the number, for the first text of the batch."""
+    the number in this matrix, counted from 0, for the first text of the batch."""
     check_text_pipeline(pipeline)
     explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = explained.operation == "sum of products", [*explained.terms]
@@ -172,7 +172,7 @@ def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Seque
 
 
 def _shares(trace: Trace, ids: Sequence[int]) -> np.ndarray:
-    """The probability of the token that each row of the first text should predict."""
+    """The probability of each of `ids` in the first text: of the first id in row 0 of the logits, of the next in row 1, …"""
     return trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
 
 

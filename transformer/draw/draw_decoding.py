@@ -127,7 +127,7 @@ def losses(pipeline: TextPipeline, trace: Trace | Difference) -> go.Figure:
 
 
 def _made(generation: Generation, step: int) -> Hypothesis:
-    """The best answer as it was after a step; its last token is the token of that step."""
+    """The hypothesis of a step, counted from 0, in the chain of the best answer; its `token` is the token of that step."""
     chain = generation.chain(generation.best)
     check_index("step", step, len(chain))
     return chain[step]

@@ -75,8 +75,8 @@ def _part(trace: Trace | Difference, name: str, stops: Sequence[Stop], item: int
 @drawn
 def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
     """The residual stream of every token, from sub-layer to sub-layer. `measure` is `norm` (its length), `similarity` (its
-    cosine to the stream at the start), `added_norm` (the length of what each sub-layer adds), or `cosine` (the cosine of that
-    to the stream before it). For a Difference, the measure in B minus the measure in A."""
+    cosine to the stream at the start), `added_norm` (the length of the vector that each sub-layer adds), or `cosine` (the
+    cosine of this added vector to the stream before it). For a Difference, the measure in B minus the measure in A."""
     one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine"))
     streams = [residual_stream(run, stack, item) for run in ((trace.a, trace.b) if isinstance(trace, Difference) else (trace,))]
     places = [f"{layer - 1} {part.replace('_', ' ')}" for layer, part in streams[0].places]
@@ -120,7 +120,8 @@ def units(
 
 @drawn
 def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
-    """The share of each kind of work, such as projections or masks. It is counted in FLOPs, in parameters and in bytes."""
+    """The share of each kind of work, such as projections or masks. The figure has a bar for FLOPs, for parameters and for
+    bytes."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}

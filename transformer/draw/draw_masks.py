@@ -67,8 +67,9 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
 
 @drawn
 def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
-    """The weights that a query would have if every key were hidden from it, as three rows. In the first, its masked scores are
-    −10 000. In the others they are −∞: PyTorch's softmax makes the weights NaN, and this project makes them 0."""
+    """The weights that a query would have if every key were hidden from it, as three rows. The query is the last of the text.
+    In the first row, its masked scores are −10 000. In the others they are −∞: PyTorch's softmax makes the weights NaN, and
+    this project makes them 0."""
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)
     scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]

@@ -29,8 +29,9 @@ NAMED = 0.2  # a head with a share of at least this has its name beside its dot
 @drawn
 def patched(patched: Patched, metric: str = "logit") -> go.Figure:
     """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run. If the runs barely
-    differ, the figure shows the change of the measure instead. `metric` is the measure: `logit`, `probability`, `divergence` or
-    `exact`. Rows are layers, or the heads of all layers if every token was patched on its own."""
+    differ, the figure shows the change of the measure instead. `metric` is the measure, a field of
+    `transformer.patching.scores.Scores`: `logit`, `probability`, `divergence` or `exact`. Rows are layers, and columns are
+    heads, if the places have any. If every token was patched on its own, columns are tokens, and each head has a row."""
     if not isinstance(patched, Patched):
         raise InputError("A result of `patch_everywhere` is drawn, not {given!r}.", given=patched)
     differs = patched.differs(metric)
@@ -44,8 +45,8 @@ def patched(patched: Patched, metric: str = "logit") -> go.Figure:
 
 @drawn
 def needed(needs: Needs) -> go.Figure:
-    """What the answer loses without a head, and what the head alone restores, as a dot for each head. What is lost counts to
-    the right, what is restored to the top."""
+    """What the answer loses without a head, and what the head alone restores, as a dot for each head. The horizontal
+    axis has the lost share, the vertical axis the restored share. `needs` is a result of the function `needs`."""
     if not isinstance(needs, Needs):
         raise InputError("A result of `needs` is drawn, not {given!r}.", given=needs)
     dots = []
@@ -72,7 +73,7 @@ def patched_answer(
     pipeline: TextPipeline, pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise"
 ) -> go.Figure:
     """The probability of the next token in the clean run, in the corrupt run, and with one place patched. The bars are those of
-    the most probable tokens of the three runs."""
+    the most probable tokens of the three runs. `place`, `what` and `direction` are as for `patch_everywhere`."""
     check_text_pipeline(pipeline)
     check_pair(pair)
     if pipeline.network is not pair.network:
@@ -88,7 +89,8 @@ def patched_answer(
 
 @drawn
 def estimated(estimated: Grids, patched: Patched) -> go.Figure:
-    """The estimated change of the logit difference at each place, beside the exact one. On the line both are equal."""
+    """The estimated change of the logit difference at each place, beside the exact one. On the line both are equal. The
+    arguments are results of `attribute_everywhere` and of `patch_everywhere`, for the same places of the same pair."""
     agreement(estimated, patched)
     names = [f"{grid} {index}" for grid, values in estimated.items() for index in np.ndindex(values.shape)]
     first, second = (np.concatenate([values.ravel() for values in of.values()]) for of in (estimated, patched.moved["logit"]))

@@ -23,7 +23,7 @@ MOST = 64  # most positions and most dimensions of a table
 
 @drawn
 def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The table of positions of a model. Only its first rows and columns are drawn."""
+    """The table of positions of a model. Only its first 64 positions and 64 dimensions are drawn."""
     return figures.position_map(_table(pipeline, side)[:, :MOST])
 
 
@@ -43,7 +43,7 @@ def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -
 
 @drawn
 def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
-    """Columns of the table of positions. The figure has a line for each dimension."""
+    """Columns of the table of positions. The figure has a line for each of `dimensions`, over the first 64 positions."""
     table, listed = _table(pipeline, side), as_list(dimensions)
     if not listed:
         raise InputError(
@@ -57,7 +57,7 @@ def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), si
 
 @drawn
 def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of the vectors of every two positions."""
+    """The dot product of the vectors of every two positions. Only the first 64 positions are drawn."""
     return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
 
 
@@ -79,7 +79,7 @@ def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
 @drawn
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
     """One pair of dimensions as an arrow in a circle. Two arrows are drawn: for `position`, and for the position `shift` later.
-    It is a circle for an encoding with alternating sines and cosines."""
+    Pair 0 is dimensions 0 and 1. It is a circle for an encoding with alternating sines and cosines."""
     table = _table(pipeline, side)
     check_index("pair", pair, table.shape[1] // 2)
     check_index("position", position, len(table))
@@ -92,7 +92,8 @@ def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int 
 
 @drawn
 def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
-    """How far each token's vector moves when two tokens change places. The figure shows runs with and without positions."""
+    """How far each token's vector moves when two tokens change places. `first` and `second` are their positions in the encoded
+    text. The figure shows runs with and without positions."""
     encoding = pipeline.encode(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
     changes = {

@@ -43,7 +43,8 @@ def similarity(pipeline: TextPipeline, text: str | Difference, side: Side = "sou
 
 @drawn
 def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") -> go.Figure:
-    """Every token of the vocabulary as a point. The plane is the one with the most variance. Tokens of a text have a ring."""
+    """Every token of the vocabulary as a point. The axes are the first two principal components of the vectors of
+    the words. Tokens of `text` have a ring."""
     known = pipeline.vocabulary(side)
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]

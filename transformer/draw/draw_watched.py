@@ -44,8 +44,8 @@ def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
 
 @drawn
 def watched_tensor(watched: Watched, path: str, item: int = 0) -> go.Figure:
-    """One tensor of a watched module, for one text. `watched` is what `watch` returns. Several matrices of the tensor, such as
-    those of heads, are drawn side by side."""
+    """One tensor of a watched module, for one text. `watched` is what `watch` returns; `path` is the tensor's path. Several
+    matrices of the tensor, such as those of heads, are drawn side by side."""
     _check(watched)
     return tiles_figure({watched[path].path: watched_views(watched, path, item)}, TILE_CELL)
 
@@ -61,7 +61,7 @@ def watched_views(watched: Watched, path: str, item: int = 0) -> list[TensorView
 
 
 def _tokens(watched: Watched, path: str, item: int, axes: Sequence[str], shape: Sequence[int]) -> dict[str, Sequence[str]]:
-    """Name of an axis → its tokens, where there is one token for each position."""
+    """Name of an axis of the tensor `path` → its tokens. Axes without exactly one token for each index are left out."""
     owner = path.rpartition(".")[0] if path not in watched.attentions else path
     named: dict[str, Sequence[str]] = {}
     if owner in watched.attentions and item < len(watched.weights(owner)):

@@ -21,7 +21,7 @@ def weight_map(trace: Trace | Difference, kind: str, item: int, of: MapOfRun) ->
     """The map of a run; for a Difference, the maps of A, B and B − A.
 
     Args:
-        of: computes the map of one run. For a Difference, this function gets A and B before their tokens are aligned.
+        of: computes the map of one run. For a Difference, it is called with A and with B, before their tokens are aligned.
     """
     queries, keys = trace.query_names(kind, item), trace.tokens(kind, item)[1]
     if not isinstance(trace, Difference):
@@ -37,10 +37,11 @@ def weight_map(trace: Trace | Difference, kind: str, item: int, of: MapOfRun) ->
 def token_bars(
     difference: Difference, tokens: Sequence[Sequence[str]], values: Sequence[np.ndarray], value: str | None = None
 ) -> go.Figure:
-    """A number for each row of the target, as bars of A, of B and of B − A.
+    """A number for each position of the target, as bars of A, of B and of B − A.
 
     Args:
-        tokens, values: for A and for B, the token that each row predicts, and the number. The last row may be left out.
+        tokens, values: for A and for B, the token that each position predicts, and the number. The last positions may be left
+            out.
         value: what the numbers are; by default probabilities.
     """
     names, numbers = [], []
@@ -53,7 +54,7 @@ def token_bars(
 
 
 def over_rows(difference: Difference, run: int, values: np.ndarray, *sides: Side | None) -> np.ndarray:
-    """`Difference.over_rows` for an array, as single-precision numbers."""
+    """`Difference.over_rows` for an array of run 0 (A) or 1 (B), with the result in single precision."""
     return difference.over_rows(run, torch.from_numpy(np.array(values, np.float32)), sides).numpy()
 
 
