@@ -64,8 +64,8 @@ class Room:
 
 
 def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
-    """An arrangement of some inputs and their result (the last view) with large cells. Heads are stacked vertically, unless
-    the cells are then less than half as large as with heads side by side."""
+    """An arrangement of some inputs and their result (the last view) with large cells, in a figure of `width` px. Heads are
+    stacked vertically, unless the cells are then less than half as large as with heads side by side."""
     narrow, before = width < NARROW, len(views) - 1
     tiles = max(1 if view.panel.strip else len(view.panel.values) for view in views)
     choices: list[tuple[float, Arrangement]] = []
@@ -86,7 +86,7 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
 
 
 def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) -> Size:
-    """The size of the largest cell with which all tensors fit. A number of the size is 0 or less if no cell fits."""
+    """The width and height of the largest cell with which all tensors fit. One of them is 0 or less if no cell fits."""
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]
@@ -145,7 +145,7 @@ def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
 
 
 def room(part: Mosaic, chosen: Arrangement, scale_bar: bool) -> Room:
-    """Space for the labels of a tensor."""
+    """Space for the labels of a tensor, and below them for its colour bar if `scale_bar` is True."""
     rows, columns = part.view.labels(1), part.view.labels(2)
     named = [name not in ("", "1", "id") for name in part.view.panel.axes]
     left = AXIS * named[1] + (_longest(rows) if names_tokens(part, 1, chosen) else 4 * LETTER)

@@ -65,7 +65,7 @@ def head_map(
     Args:
         weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key. Nested lists will do.
         allowed: False if a query may not attend to a key; drawn grey and hatched.
-        queries, keys: the tokens.
+        queries, keys: the token of each row and of each column.
         wide: whether cells may be wider than high, for a map of few rows.
         labels: words of the figure.
         marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
@@ -202,7 +202,7 @@ def _weight_hover(labels: Mapping[str, str]) -> str:
 
 
 def hover(labels: Mapping[str, str], value: str) -> str:
-    """The template of the hover text for a query and a key."""
+    """The template of the hover text of a cell: its query, its key, and `value`, itself a Plotly template."""
     return f"{labels['query']} %{{y}}<br>{labels['key']} %{{x}}<br>{value}<extra></extra>"
 
 
@@ -268,7 +268,7 @@ def in_cells(
 
 
 def unsigned_zero(written: str) -> str:
-    """A written number with U+2212 as the minus sign. A zero has no sign."""
+    """`written`, a number as text, with U+2212 as the minus sign. A zero has no sign."""
     return written.replace("-", "−") if written.strip("+-0.%") else written.lstrip("+-")
 
 

@@ -145,7 +145,8 @@ def _number(value: float, labels: Mapping[str, str], allowed: bool = True, signe
 
 
 def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: list[list[str]] | None) -> list[dict[str, Any]]:
-    """The layers of one of the three maps: masked cells, if there are any, and numbers."""
+    """The layers of one of the three maps: masked cells, if there are any, and numbers. `index` is 0 for A, 1 for B, 2 for
+    B − A; `told` has the hover text of each cell, or is None."""
     shown, count = run.shown, run.values.shape[1]
     row, column = (escaped(frame.labels.get(axis, axis)) for axis in frame.axes)
     text = f"{row} %{{y}}<br>{column} %{{x}}<br>{'%{z:.6~g}' if told is None else '%{customdata}'}<extra></extra>"

@@ -47,7 +47,7 @@ def stage_bars(
     panel; many panels are in two rows. A token that was cut off has a grey bar, as long as its bar in the stage before.
 
     Args:
-        tokens: the most probable tokens, then a name for all other tokens.
+        tokens: the most probable tokens, and last, if wanted, a name for all other tokens.
         stages: probabilities, 0 to 1; 0 for a token that was cut off.
         titles: titles of the stages.
         chosen: index of the token that was chosen; None if it is not among `tokens`.
@@ -102,8 +102,8 @@ def draw_bars(
     """Two bars for each token, such as its probability and the share of samples in which it was chosen.
 
     Args:
-        tokens: the most probable tokens, then a name for all other tokens.
-        probabilities, shares: 0 to 1.
+        tokens: the most probable tokens, and last, if wanted, a name for all other tokens.
+        probabilities, shares: the lengths of the two bars of each token, 0 to 1.
         names: names of the two bars.
         labels: words of the figure.
     """
@@ -158,7 +158,7 @@ def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], s
         nodes: the hypotheses; within each step, the best hypothesis comes first.
         start: the token that every answer starts from.
         names: state → its name in the legend.
-        selected: number of the node with a ring around it.
+        selected: number of the node with a ring around it; None for no ring.
         axis: title of the horizontal axis.
     """
     places: dict[int, tuple[int, int]] = {-1: (0, 0)}
@@ -333,7 +333,7 @@ def contribution_bars(names: Sequence[str], values: Float[np.ndarray, " part"], 
 
     Args:
         names: names of the parts.
-        values: contribution of each part. A part that raises the logit has a bar to the right.
+        values: contribution of each part. A positive contribution has a bar to the right.
         title: title of the axis.
     """
     least, most = min(0.0, float(values.min())), max(0.0, float(values.max()))

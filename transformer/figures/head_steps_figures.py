@@ -198,7 +198,7 @@ def terms_bars(
         terms: (label, left, right, value) of each term. The value is added to the sum; left and right are shown on hover.
         result: the sum.
         color: colour of the sum and of the picked term.
-        picked: index of a term to highlight.
+        picked: index of a term to highlight; None for none.
         total: label of the last bar; by default the word for a sum.
         value: the name of a value, the title of the axis.
         hover_text: the hover text of a term, with places for its left, right and value.
@@ -235,12 +235,12 @@ def terms_bars(
 
 
 def matrix_names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
-    """The names of the rows or columns of a matrix; their numbers if they are dimensions (`tokens` is None)."""
+    """The names of the `count` rows or columns of a matrix; their indices if they are dimensions (`tokens` is None)."""
     return list(range(count)) if tokens is None else numbered(tokens)
 
 
 def matrix_axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
-    """An axis with a label for each token, or with some of the numbers of dimensions (`tokens` is None)."""
+    """An axis with a label for each token, or with the indices of some of its `count` dimensions (`tokens` is None)."""
     if tokens is not None:
         return token_axis(title, tokens)
     return {

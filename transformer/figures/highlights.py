@@ -64,8 +64,8 @@ def largest_cells(
     Args:
         values: the matrix; NaN and infinite values are left out.
         rows, columns: the names of rows and columns; by default they are counted from 0.
-        pairs: whether the matrix compares its rows with one another. If so, each pair is returned once, and no row is paired
-            with itself.
+        pairs: whether the matrix compares its rows with one another. If so, each pair is yielded at most once, and no row is
+            paired with itself.
     """
     sizes = np.where(np.isfinite(values), abs(values), -1.0)
     if not values.size:
@@ -86,8 +86,8 @@ def largest_cells(
 
 
 def _cells(trace: Any) -> Iterator[Highlight]:
-    """The largest cells of a heatmap. A heatmap of a single colour has no numbers; its alternative text says how many cells are
-    hidden."""
+    """Yield the largest cells of a heatmap. Yield nothing for a heatmap of a single colour, which has no numbers: its
+    alternative text says how many cells are hidden."""
     values = np.asarray([] if trace.z is None else trace.z, dtype=float)
     scale = trace.colorscale  # a name in a figure that Plotly has not checked
     if values.ndim != 2 or (scale and not isinstance(scale, str) and len({color for _, color in scale}) == 1):

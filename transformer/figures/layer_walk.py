@@ -77,7 +77,7 @@ class _LayerSheet(Sheet):
     """A sheet for the parts of a layer, with their sources and lines."""
 
     def draw(self, part: Part, selected: str | None) -> None:
-        """Draw a part below what is drawn, with its lines."""
+        """Draw a part, with its lines, below the parts before it. The tensor with the path `selected` gets a frame."""
         self.title(part.title)
         boxes: dict[str, Box] = {}  # path → the frame that its lines begin at
         rows: dict[str, int] = {}  # path → number of its row; −1 for a source
@@ -116,7 +116,8 @@ class _LayerSheet(Sheet):
         self.top += EDGE - FALL
 
     def _sources(self, sources: Sequence[Source], boxes: dict[str, Box]) -> None:
-        """Draw the sources of a part, each as a heatmap of one cell, so that it can be pointed at."""
+        """Draw the sources of a part, each as a heatmap of one cell, so that it can be pointed at. Add their frames to
+        `boxes`."""
         left: Length = LEFT
         for source in sources:
             wide = LETTER * max(len(source.role), len(source.title)) + 2 * EDGE
@@ -163,7 +164,7 @@ class _LayerSheet(Sheet):
             )
 
     def _arrow(self, points: Sequence[Size], color: str, width: int) -> None:
-        """A line with an arrowhead at its end."""
+        """Draw a line through `points`, with an arrowhead at the last one. `width` is in px."""
         (x, y), (before, above) = points[-1], points[-2]
         down = x == before
         path = " L ".join(f"{x:.1f},{y:.1f}" for x, y in points)

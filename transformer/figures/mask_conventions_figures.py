@@ -23,7 +23,7 @@ class Stages:
 
     Attributes:
         keep: True if a query may attend to a key.
-        true_hides: whether True means "ignore" in the source of this convention.
+        true_hides: whether True means "ignore" in the code that this convention comes from. `keep` is the same either way.
         before, masked, weights: the scores before the mask, the scores after it, and the output of softmax.
         titles: titles of the four heatmaps: mask, scores before the mask, scores after it, weights.
     """
@@ -175,7 +175,7 @@ def _title(title: str, top: float) -> dict[str, Any]:
 
 
 def written_number(value: float, digits: int = 6) -> str:
-    """A number as it is printed, such as `−10 000`, `1.2 × 10⁻⁷` or `−∞`."""
+    """A number with up to `digits` significant digits as it is printed, such as `−10 000`, `1.2 × 10⁻⁷` or `−∞`."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "−∞" if value < 0 else "∞"
     plain, _, power = f"{value + 0.0:,.{digits}g}".replace("-", "−").replace(",", "\u202f").partition("e")

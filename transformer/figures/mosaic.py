@@ -37,8 +37,8 @@ class Mosaic:
     each: tuple[int, int]
 
     def place(self, x: int, y: int) -> tuple[int, int, int] | None:
-        """The tile, the row and the column of the number that a cell shows, each counted from 0. Of the numbers of a bin, it is
-        the one of greatest magnitude. None in a gutter, or outside."""
+        """The tile, the row and the column of the number that the cell in column `x` and row `y` shows, all counted from 0. A
+        cell that is a bin shows its number of greatest magnitude. None in a gutter, or outside."""
         rows, columns = self.heads.shape
         if not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
             return None
@@ -48,7 +48,8 @@ class Mosaic:
         return None if found is None else (tile, *found)
 
     def cell(self, tile: int, row: int, column: int) -> tuple[int, int] | None:
-        """The x and the y of the cell of a number, which can be a bin; None if there is no such number."""
+        """The x and the y, as for `place`, of the cell or bin that has a number of the tensor; None if there is no such
+        number."""
         sizes = self.view.panel.values.shape
         if not all(0 <= place < size for place, size in zip((tile, row, column), sizes, strict=True)):
             return None
@@ -119,7 +120,8 @@ def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) ->
 
 def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
     """The traces of a tensor, from below: a grey layer of masked cells, the numbers, and the hatch over masked cells. Without
-    masked cells, the numbers alone."""
+    masked cells, the numbers alone. `coloraxis` names a colour scale shared with other tensors; None for a scale of its own.
+    `axes` has the names of the x and y axes."""
     view, panel = part.view, part.view.panel
     several = panel.values.shape[0] > 1
     lines = [f"<b>{escaped(view.title)}</b>", labels["head"].format(number="%{customdata}") if several else "", "%{y}", "%{x}"]
@@ -165,7 +167,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
 
 
 def _masked_value(part: Mosaic) -> str:
-    """The number in the masked cells. It is the same in all of them, because a mask fills all cells with one number."""
+    """The number in the masked cells, as text. It is the same in all, because a mask fills all cells with one number."""
     panel = part.view.panel
     value = float(panel.values[panel.masked][0])
     return ("−∞" if value < 0 else "∞") if not np.isfinite(value) else f"{value:.8g}".replace("-", "−")

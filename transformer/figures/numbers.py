@@ -50,7 +50,8 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
 
 
 def _title(figure: go.Figure, axis: str) -> str:
-    """The title that all axes of a direction have; the letter of the direction if the axes have no title, or several."""
+    """The title that all axes of a direction, `x` or `y`, share; the letter of the direction if they have no title, or
+    several."""
     titles = {plain(each.title.text) for each in getattr(figure, f"select_{axis}axes")() if each.title.text}
     (title,) = titles if len(titles) == 1 else (axis,)
     return title if title not in ("picture", "series", "column") else axis
@@ -86,13 +87,15 @@ def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
 
 
 def axes_of(trace: Any) -> tuple[int, int]:
-    """The numbers of the two axes of a trace. Subplots one above the other can share the horizontal axis."""
+    """The numbers of the horizontal and the vertical axis of a trace: (2, 3) for `x2` and `y3`. Subplots one above the other
+    can share the horizontal axis."""
     horizontal, vertical = (int((axis or "x")[1:] or 1) for axis in (trace.xaxis, trace.yaxis))
     return horizontal, vertical
 
 
 def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
-    """The axes of a subplot → its title. The titles of a figure are in the order of the axes."""
+    """The axes of a subplot (`axes_of`) → its title; a number from 1 if there is not one title for each subplot. Empty for a
+    figure with a single subplot. The titles of a figure are in the order of the axes."""
     layout: Any = figure.layout
     titles = [plain(note.text) for note in layout.annotations if note.text and not note.showarrow]
     axes = sorted({axes_of(trace) for trace in traces(figure) if trace.type in DRAWN})
@@ -102,5 +105,5 @@ def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
 
 
 def plain(text: Any) -> Any:
-    """A label without Plotly's markup."""
+    """A label without Plotly's markup. A value that is not a text is returned unchanged."""
     return html.unescape(re.sub(r"<br>", " ", re.sub(r"</?(b|i|sub|sup)>", "", text))) if isinstance(text, str) else text

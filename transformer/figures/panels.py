@@ -110,7 +110,7 @@ class TensorView:
         limit: the magnitude with the strongest colour.
         color: colour of the open cells of a mask, as hex.
         tokens: name of an axis → the tokens on the axis.
-        first_column: number of the panel's first column; 0 unless the view shows only some columns.
+        first_column: index of the panel's first column in the tensor; 0 unless the view shows only some columns.
         all_columns: how many columns the tensor has if the view shows only some; None if it shows all.
         branch: the branch of an attention that the tensor belongs to; None if it belongs to no branch.
         first_head: the number that labels give to the first head: 1 in the app, 0 in a notebook.
@@ -193,8 +193,8 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
 def strongest_place(
     values: Float[np.ndarray, "row column"], bin: tuple[int, int], each: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The row and the column of the number of greatest magnitude in a bin of a matrix. A number that is not finite is taken
-    only if the bin has no other. None if there is no such bin.
+    """The row and the column, in the matrix, of the number of greatest magnitude in a bin. A number that is not finite is taken
+    only if the bin has no finite number. None if there is no such bin.
 
     Args:
         bin: the row and the column of the bin, counted in bins from 0.
@@ -212,6 +212,6 @@ def strongest_place(
 
 @cache
 def shades(scale: Scale) -> UInt8[np.ndarray, "level 3"]:
-    """Red, green and blue of each level of a scale."""
+    """Red, green and blue, each 0 to 255, of each level of a scale."""
     colors = sample_colorscale(WEIGHTS if scale == "weights" else SIGNED, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
     return np.rint(np.array(colors) * 255).astype(np.uint8)

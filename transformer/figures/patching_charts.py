@@ -26,8 +26,8 @@ class Dot(NamedTuple):
     Attributes:
         kind: its kind of attention.
         name: its name: `cross L1 H2`.
-        lost, restored: the two shares.
-        lost_range, restored_range: the ends of their intervals; None without intervals.
+        lost, restored: the share of the difference between two runs that is lost without the head, and that it alone restores.
+        lost_range, restored_range: the lower and upper ends of their intervals; None without intervals.
         written: whether its name is written beside the dot.
     """
 
@@ -152,7 +152,8 @@ _Box = tuple[float, float, float, float]
 
 
 def _places(dots: Sequence[Dot], span: float) -> list[str]:
-    """Where the name of each dot covers the fewest other dots and names: keys of `PLACES`. `span` is the range of an axis."""
+    """For each dot, the key of `PLACES` at which its name covers the fewest other dots and names. `span` is the length of an
+    axis, in shares."""
     names: list[_Box] = []
     places = []
     for dot in dots:

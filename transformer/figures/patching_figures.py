@@ -90,9 +90,9 @@ def patch_grids(
     Args:
         grids: the maps, at least one. NaN stands for a place that has not been patched.
         ends: the names of the values 0 and 1 on the colour bar; None if the values are not shares.
-        value: the name of a value.
+        value: what the values are, such as `share`; the title of the colour bar.
         tokens: whether the columns are tokens.
-        picked: name of a map, row and column of the cell that is framed.
+        picked: name of a map, row and column of the cell that is framed; None for no frame.
         labels: words of the figure.
         reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour always shows how far a
             place moves the answer.

@@ -19,7 +19,8 @@ BESIDE_MATRIX = 46  # px: the axis beside the matrix of a rotation
 def position_map(
     table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A position table as a heatmap: positions from top to bottom, dimensions from left to right. The picked cell is framed."""
+    """A position table as a heatmap: positions from top to bottom, dimensions from left to right. The cell
+    `picked` (position, dimension) is framed."""
     height, width = table.shape
     most = float(np.abs(table).max()) or 1.0
     figure = go.Figure(
@@ -49,10 +50,11 @@ def waves(
     """Single columns of the table plotted against the position.
 
     Args:
-        dimensions: numbers of the columns.
+        dimensions: indices of the columns, counted from 0.
         values: the value of each column at every position.
         curves: values of each column in equal steps from the first position to the last, also between the positions. They are
-            drawn as lines, and up to `MOST_MARKED` values as dots. Without `curves`, lines join the values.
+            drawn as lines, with a dot for each position if there are at most `MOST_MARKED` positions. Without `curves`, lines
+            join the `values`.
         names: names of the columns.
         labels: words of the figure.
     """

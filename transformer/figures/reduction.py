@@ -31,8 +31,8 @@ class Reduced(NamedTuple):
 
 
 def most_cells(layers: int, heads: int, nbytes: int) -> int:
-    """The largest number of cells on a side of each map with which all maps together fit into `nbytes`, at one byte per cell;
-    at least `LEAST_CELLS`, even if they do not fit."""
+    """The largest number of cells on a side of a square map with which the maps of all heads together fit into `nbytes`, at one
+    byte per cell; at least `LEAST_CELLS`, even if they do not fit."""
     return max(LEAST_CELLS, math.isqrt(nbytes // (layers * heads)))
 
 

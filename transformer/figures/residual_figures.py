@@ -31,7 +31,7 @@ def token_lines(
         tokens: names of the lines.
         title: title of the vertical axis.
         followed: index of the token whose line is highlighted, or None.
-        limits: limits of the vertical axis; by default from 0 to the largest value.
+        limits: limits of the vertical axis; by default it includes 0 and all values.
     """
     lines = []
     for index in range(len(tokens)):
@@ -73,7 +73,8 @@ def token_lines(
 def unit_bars(
     units: Sequence[int], values: Float[np.ndarray, " unit"], title: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A bar for each of some hidden units, in the order given. `title` is that of the axis with the units."""
+    """A bar for each of some hidden units, in the order given. `units` are their indices, counted from 0. `title` is the title
+    of the axis with the units."""
     names = [str(unit) for unit in units]
     figure = go.Figure(
         go.Bar(

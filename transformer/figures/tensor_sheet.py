@@ -60,7 +60,7 @@ def _extent(view: TensorView) -> tuple[int, int]:
 
 
 class Sheet:
-    """A figure that grows from top to bottom."""
+    """A figure that grows from top to bottom: `top` is the height drawn so far, `scale` the width and height of a cell."""
 
     def __init__(self, width: int, labels: Mapping[str, str], scale: Size) -> None:
         self.width, self.labels, self.scale = width, labels, scale
@@ -90,7 +90,7 @@ class Sheet:
         """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest tensor.
 
         Args:
-            corner: left and top.
+            corner: left and top of the first tensor.
             end: right end of a line. A tensor that would extend beyond it is drawn in the next line.
         """
         (start, top), spots = corner, list[Spot]()

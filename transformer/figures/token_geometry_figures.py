@@ -228,8 +228,8 @@ PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
 
 
 def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
-    """For each point, the side on which its label covers the fewest other labels and points. The size of the labels is
-    estimated without drawing them.
+    """For each point, the key of `PLACES`, a `textposition` of Plotly, at which its label covers the fewest other labels and
+    points. The size of the labels is estimated without drawing them.
 
     Args:
         points: coordinates of the labelled points.

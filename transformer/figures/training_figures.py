@@ -52,7 +52,7 @@ def step_lines(
         title: title of the vertical axis.
         axis: title of the horizontal axis.
         cursor: a step to mark with a vertical line.
-        limits: limits of the vertical axis; by default it starts at 0.
+        limits: limits of the vertical axis; by default it includes 0 and all values.
         logarithmic: whether later steps are closer together.
         points: whether each point has a mark.
         height: height of the figure in px.
@@ -184,7 +184,7 @@ def curve_panels(
 
 
 def _marks(last: int) -> list[int]:
-    """The steps that are written on a logarithmic axis."""
+    """The steps that are written on a logarithmic axis: 0, some powers of ten, and `last`."""
     return [0, *(10**power for power in range(1, 7) if 10**power < 0.4 * last), last]
 
 

@@ -86,13 +86,13 @@ def stop_figure(
 
 
 def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: int) -> tuple[int, int, int] | None:
-    """The tile, the row and the column of the number that a cell of `stop_figure` shows. Of the numbers of a bin, it is the one
-    of greatest magnitude.
+    """The tile, the row and the column, all counted from 0, of the number that a cell of `stop_figure` shows. A cell that is a
+    bin shows its number of greatest magnitude.
 
     Args:
         views: the inputs and the result.
         width: as for `stop_figure`.
-        index: which of the views the cell is in.
+        index: index of the view that has the cell.
         x, y: the place of the cell on the axes of the heatmap, counted from 0.
 
     Returns:
@@ -103,7 +103,7 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
 
 def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
     """The frame of a number in `stop_figure`, as shapes of a layout: a black line on a white one, so that it is visible on dark
-    and on light cells. The other arguments are those of `number_at`, and `at` is the place of the number. A number in a bin has
+    and on light cells. The other arguments are those of `number_at`, and `at` is what it returns. A number in a bin has
     the frame of the bin. Empty if there is no such number.
     """
     cell = _part(views, width, index).cell(*at)

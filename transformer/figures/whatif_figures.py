@@ -35,11 +35,11 @@ def probability_change(
     written: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """For each output token, its probability without and with the edits as two bars, and the change on hover.
+    """For each output token, its probability in two runs, such as without and with edits, as two bars; the change is on hover.
 
     Args:
         tokens: the output tokens.
-        before, after: probabilities, 0 to 1.
+        before, after: the probabilities in the two runs, 0 to 1.
         names: names of the two runs.
         written: whether to write the change above the bars too.
         labels: words of the figure.
@@ -87,7 +87,7 @@ def difference_map(
     """The change of a head's weights: blue if a weight grew, red if it shrank, white if it did not change.
 
     Args:
-        change: −1 to 1.
+        change: for changes of weights, −1 to 1. The colour scale ends at the largest magnitude.
         allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
         queries, keys: the tokens.
         labels: words of the figure.
