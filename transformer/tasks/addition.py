@@ -1,5 +1,5 @@
 """The task of adding two numbers: the source is a sum such as `417+85=`, and the answer is its value, written from the left. So
-the first digit of the answer may depend on the last digits of the source."""
+the first digit of the answer may depend on the last digits of both numbers, because of carries."""
 
 import random
 import re
@@ -22,8 +22,8 @@ WITHOUT_SIGN_SHARE = 0.3  # share of the sums without = at the end
 
 
 class Addition(Task):
-    """The task: add two numbers of one to three digits, without leading zeros. For each number, first its number of digits is
-    sampled, then the number itself."""
+    """The task: add two numbers of one to three digits, without leading zeros. For each number, first its length in digits is
+    sampled, then its value."""
 
     name = "addition"
     description = "the sum of two numbers in, its value out"
@@ -66,8 +66,8 @@ class Addition(Task):
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
         """Pairs (target index, source index). Each answer digit comes from the digits of both numbers in its column. A leading
-        digit that is only a carry comes from the column that carries. The target may be incomplete, because the columns are
-        counted in the right answer. Returns None if the source is not a sum."""
+        digit that is only a carry comes from the column that carries. The columns are those of the right answer, so `target`
+        may be incomplete. Returns None if the source is not a sum."""
         numbers = _numbers(source)
         if numbers is None:
             return None

@@ -64,7 +64,7 @@ ISO_PLACES = {"year": range(4), "month": range(5, 7), "day": range(8, 10)}
 
 
 class ParsedDate(NamedTuple):
-    """A date, and the indices of the source tokens that its year, month and day were read from."""
+    """A date, and for each of "year", "month" and "day" the indices of the source tokens that it was read from."""
 
     date: datetime.date
     tokens: dict[str, range]
@@ -133,8 +133,8 @@ class Dates(Task):
         return None
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Pairs (target index, source index): each digit of the year, the month and the day comes from all source tokens of the
-        year, the month or the day. Returns None if the source is not a date from 1950 to 2049."""
+        """Pairs (target index, source index): each digit of a field (year, month or day) comes from all source tokens of the
+        same field; hyphens have no pairs. Returns None if the source is not a date from 1950 to 2049."""
         parsed = parse(source)
         if parsed is None:
             return None
@@ -183,7 +183,7 @@ class Style(NamedTuple):
 
     @property
     def form(self) -> str:
-        """The name of the style: 4 July 1998 written in it, without optional parts."""
+        """The name of the style: 4 July 1998 written in it, without the parts that `details` names."""
         in_words = self.order in ("day month", "month day")
         bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
         return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
@@ -261,8 +261,8 @@ def sample_style(rng: random.Random) -> Style:
 
 
 class Fields(NamedTuple):
-    """The day, month and year in the source tokens, and the span of each in the tokens joined by spaces. Such a date may not
-    exist (31 February)."""
+    """The day, month and year in the source tokens, and the span of each (start, end) in the tokens joined by spaces. Two-digit
+    years are completed. The date may not exist (31 February)."""
 
     day: int
     month: int

@@ -65,8 +65,8 @@ class EnglishFrench(Task):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """An endless iterator of pairs of a split, as in every task. In some pairs, made-up words replace the names in both
-        languages. From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
+        """An endless iterator of pairs of a split, as in every task. In some pairs, made-up words replace the names of people
+        and cities in both languages. From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
         rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
         for pair in super().pairs(split, seed):
             disguised = None
@@ -119,7 +119,7 @@ class EnglishFrench(Task):
 
     def split_key(self, source: str) -> str:
         """The sentence without its final mark and without an opening such as `hello` or `yes`; if it has a reason (`because
-        …`), only the clause before it. So the same clause with another reason, question or period is in the same split."""
+        …`), only the clause before it. So a clause is in the same split with any opening, reason or final mark."""
         tokens = split_english(source)
         if "because" in tokens[1:]:
             tokens = tokens[: tokens.index("because", 1)]
@@ -140,7 +140,7 @@ class EnglishFrench(Task):
         return key not in FIXED and len(key.split()) > SHORT and super().is_held_out(key)
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """`count` different pairs of sentences, with which to measure how much the attention of a head depends on the adjective
+        """`count` different pairs of sentences of `split`, to measure how much the attention of a head depends on the adjective
         after `because`. The sentences have no period and are no questions."""
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
@@ -156,7 +156,7 @@ class EnglishFrench(Task):
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
     def main_clause(self, path: SamplingPath) -> Main:
-        """Say the clause before `because`, and return it with the nouns that a pronoun may refer to."""
+        """Say the English clause before `because` on `path`. Returns its French, and the nouns that a pronoun may refer to."""
         return main_clause(path)
 
     def _next_known(self, tokens: Sequence[str]) -> list[str]:
@@ -184,7 +184,8 @@ class EnglishFrench(Task):
 
     def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
         """The French of a text, parsed with known names in place of its unknown words. In the French, the unknown words replace
-        the known names again. None if the text cannot be parsed so, or if the French has a name more or less often."""
+        the known names again. None if the text cannot be parsed so, if it already has one of the known names, or if a name is
+        not as often in the French as in the text."""
         sentence = self.grammar.parse([stand_ins.get(token, token) for token in tokens])
         if sentence is None or any(name in tokens for name in stand_ins.values()):
             return None
@@ -197,8 +198,8 @@ class EnglishFrench(Task):
         return join_elided(french)
 
     def _with_unknown_names(self, pair: Pair, rng: random.Random) -> Pair | None:
-        """The pair with made-up words in place of all names. None if the pair has no names, or if the French depends on the
-        names."""
+        """The pair with made-up words in place of all names of people and cities. None if the pair has no names, or if the
+        French depends on the names."""
         tokens = split_english(pair.source)
         names = [token for token in dict.fromkeys(tokens) if token in NAMES or token in CITIES]
         if not names:

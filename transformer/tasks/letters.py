@@ -15,8 +15,8 @@ LONGEST = 12
 
 
 class LetterTask(Task):
-    """The base of tasks whose answer is the letters of the source in another order. A sampled source has 1 to 12 letters; all
-    lengths and all letters are equally likely."""
+    """The base of tasks whose answer is the letters of the source, in the order that `order` returns. A sampled source has 1 to
+    12 letters. By default, all lengths and all letters are equally likely."""
 
     accepts = f"1 to {LONGEST} letters from a to z"
     source_vocabulary = Vocabulary.of(LETTERS, "characters")

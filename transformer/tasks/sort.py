@@ -12,7 +12,8 @@ FEW_LETTERS_SHARE = 0.6
 
 
 class Sort(LetterTask):
-    """The k-th letter of the answer is the k-th letter of the source in alphabetical order. All duplicates are kept, in order.
+    """The k-th letter of the answer is the k-th letter of the source in alphabetical order. Duplicates are kept; in the
+    alignment, equal letters stay in the order of the source.
 
     If all letters were sampled from the whole alphabet, texts with many repeated letters such as `hahahaha` would be very rare.
     So in some texts, the letters are sampled from only a few.

@@ -104,8 +104,8 @@ class Task(ABC):
         return None
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
-        """Pairs with which to measure how much the attention of a head changes when one word changes. Empty for a task without
-        pronouns."""
+        """`count` pairs of `split`, to measure how much the attention of a head changes when one word changes. The same `seed`
+        gives the same pairs. Empty for a task without pronouns."""
         return []
 
     def remark(self, source: str) -> Remark | None:
@@ -121,8 +121,8 @@ class Task(ABC):
         return []
 
     def closest(self, tokens: Sequence[str], index: int) -> list[str]:
-        """Known words that are spelled like an unknown token and may follow the tokens before it. The most similar comes
-        first. Empty for a task without a grammar."""
+        """Known words that are spelled like the unknown token `tokens[index]` and may follow the tokens before it. The most
+        similar comes first. Empty for a task without a grammar."""
         return []
 
     def word_class(self, token: str, side: Literal["source", "target"]) -> str | None:

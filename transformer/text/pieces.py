@@ -28,7 +28,7 @@ PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F
 
 def readable(piece: str) -> str:
     """A piece of a byte-level tokenizer as text, with `▁` for a space before it; unchanged if it is only part of a character.
-    In other pieces only control characters are replaced."""
+    In any other piece, only control characters are replaced, by their pictures such as `␛`."""
     starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
     encoded = starts_word or any(ord(letter) > 127 for letter in letters)
     if not encoded or any(letter not in BYTES for letter in letters):
@@ -58,8 +58,8 @@ def text_of_pieces(pieces: Sequence[str]) -> str:
 
 
 def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tuple[int | None, ...]:
-    """For each piece, the number of the word that it belongs to, counted from 0; None for a special token. Words start with
-    `▁`. A sign of punctuation is a word of its own.
+    """For each piece, the number of the word that it belongs to, counted from 0; None for a special token. A piece that starts
+    with `▁` or `Ġ` starts a word. A sign of punctuation is a word of its own.
 
     Args:
         pieces: the pieces of a text; None for a special token, which belongs to no word.
@@ -81,7 +81,7 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
 
 def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
     """The text of each piece, and whether it lies inside a character that an earlier piece begins: several pieces of one byte
-    each can be one character together. A special token has no text."""
+    each can be one character together, which is then the text of each. A special token has the text ""."""
     found: list[tuple[str, bool]] = []
     while len(found) < len(pieces):
         run = bytearray()

@@ -1,6 +1,6 @@
 """A vocabulary of pieces of words, which reads any text: byte-pair encoding (Sennrich, Haddow and Birch 2016).
 
-A word starts as its characters. In each step, two neighbours are joined: those whose joined piece comes first in the
+A word starts as its characters. Each step merges two neighbouring pieces: those whose merged piece comes first in the
 vocabulary. The steps end when no two neighbours make a piece of the vocabulary. A character that the vocabulary lacks is read
 as its bytes, so nothing is unknown.
 """
@@ -47,7 +47,7 @@ def typed(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Subwords(Vocabulary):
-    """The pieces of a model in the order of their ids: special tokens, a piece for each byte, characters, then joined pieces.
+    """The pieces of a model in the order of their ids: special tokens, a piece for each byte, characters, then merged pieces.
 
     A piece that starts a word begins with `▁`, which stands for the space before it.
 
@@ -99,7 +99,7 @@ class Subwords(Vocabulary):
         """The id of each piece.
 
         Raises:
-            InputError: `tokens` is not an ordered collection of texts, or one of them is not a piece of this vocabulary.
+            InputError: `tokens` is not an ordered collection of strings, or one of them is not a piece of this vocabulary.
         """
         listed = as_tokens(tokens)
         for token in listed:
@@ -136,7 +136,7 @@ class Subwords(Vocabulary):
         return kept
 
     def _characters(self, run: str) -> tuple[str, ...]:
-        """The pieces of the characters of a run: the character itself, or its bytes if the vocabulary lacks the character."""
+        """The pieces of a run before any merge: each character itself, or its bytes if the vocabulary lacks the character."""
         known = self._ranks
         return tuple(
             piece
@@ -147,7 +147,7 @@ class Subwords(Vocabulary):
         )
 
     def _joined(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces after all possible joins."""
+        """The pieces after all merges that the vocabulary allows, the merged piece with the smallest id first."""
         joined = list(pieces)
         while len(joined) > 1:
             ranks = [self._ranks.get(left + right, len(self.tokens)) for left, right in pairwise(joined)]
@@ -160,7 +160,7 @@ class Subwords(Vocabulary):
 
     @cached_property
     def _ranks(self) -> dict[str, int]:
-        """Character or joined piece → its place in the vocabulary."""
+        """Character or merged piece → its id; without special tokens and pieces for bytes."""
         return {token: index for index, token in enumerate(self.tokens) if index >= len(FIRST)}
 
 

@@ -129,8 +129,8 @@ def unseen(text: str) -> bool:
 
 
 def sentence(text: str) -> str:
-    """`plain(text)` with a period in place of the marks that end a sentence, except the question mark. Commas, quotes and
-    brackets are removed, because the word tasks have none."""
+    """`plain(text)` with a period in place of `.`, `!`, `;` and `…`; the question mark stays. Commas, colons, quotes, brackets
+    and hyphens outside a word become spaces, because the word tasks have none."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 

@@ -58,7 +58,7 @@ class Tokens(Protocol):
         ...
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The id of each token."""
+        """The id of each token. An unknown token has the id `unk`, or raises `InputError`."""
         ...
 
     def text_of(self, ids: Iterable[int]) -> str:

@@ -210,7 +210,7 @@ class Vocabulary:
         """Tokens joined to a text in its usual spelling, without `<pad>`, `<sos>` and `<eos>`.
 
         Raises:
-            InputError: `tokens` is not an ordered collection of texts.
+            InputError: `tokens` is not an ordered collection of strings.
         """
         return self.tokenizer.join([token for token in as_tokens(tokens) if token not in (PAD, SOS, EOS)])
 

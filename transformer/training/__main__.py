@@ -103,7 +103,7 @@ def check_writable(folder: Path) -> None:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Callable[[], None]]:
-    """Within this context, Ctrl-C raises `KeyboardInterrupt` only when the function it yields is called.
+    """Within this context, Ctrl-C raises nothing at once; the yielded function raises `KeyboardInterrupt` after a Ctrl-C.
 
     Otherwise it could interrupt an optimiser step between two parameters. Such a half step can be neither saved nor repeated,
     so a resumed run would end with other weights.
@@ -123,7 +123,7 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
     """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measures of the
-    heads. `per_form` is that of `held_out_pairs`."""
+    heads. `per_form` is the least number of pairs of each form (`held_out_pairs`)."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,
@@ -163,7 +163,8 @@ def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accu
 
 
 def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> Accuracy:
-    """Test the checkpoint `name` in the folder `out`, rewrite its card, and return its accuracy.
+    """Test the checkpoint `name` in the folder `out`, rewrite its card, and return its accuracy. With a corpus, it is tested as
+    a translator.
 
     Raises:
         HeadlightError: there is no such checkpoint.

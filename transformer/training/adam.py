@@ -38,7 +38,7 @@ class Adam:
 
     Attributes:
         parameters: the parameters, as a list.
-        moments: the moments of each parameter; zeros before the first step.
+        moments: parameter → its moments; zeros before the first step.
         number: number of steps done.
     """
 

@@ -24,8 +24,8 @@ PAIRS, ROUNDS = 40_000, 5  # training of IBM model 1: pairs of the corpus, and r
 
 
 def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
-    """The alignment error (`alignment_error`) of each cross-attention head on aligned sentences, `[layer, head]`. The decoder
-    reads the translation."""
+    """The alignment error (`alignment_error`, 0 to 1) of each cross-attention head on aligned sentences, `[layer, head]`. The
+    decoder reads the translation."""
     traces = [pipeline.trace(sentence.source, sentence.target) for sentence in sentences]
     config = pipeline.config
     errors = np.zeros((config.decoder_layers, config.heads))
@@ -62,7 +62,7 @@ def _most_probable(
     target: Sequence[str], source: Sequence[str], table: Mapping[str, Mapping[str | None, float]]
 ) -> Iterator[tuple[int, int]]:
     """Yields a link (source index, target index) for each target word, to the source word that makes it most probable. A target
-    word that is at least as probable without a source word has no link."""
+    word that is at least as probable without a source word has no link. `table` is target word → source word → probability."""
     for place, word in enumerate(target):
         shares = [table[word][other] for other in source]
         if max(shares) > table[word][None]:

@@ -123,8 +123,8 @@ def form_of(source: str) -> str:
 
 
 def read_corpus(path: Path) -> list[Sentence]:
-    """The English sentences of a file with tabs between its columns, in the order of the file. Each comes once, with all its
-    translations. Lines with an empty sentence are left out.
+    """The English sentences of a file with tabs between its columns (English, translation; others are ignored), in the order of
+    the file. Each comes once, with all its translations. Lines with an empty sentence are left out.
 
     Raises:
         InputError: there is no such file, or it is a folder; it cannot be read; or a line has no tab.
@@ -183,8 +183,8 @@ def pieces_of(texts: Iterable[str], count: int) -> Subwords:
 
 
 def _runs_of(text: str) -> Iterator[str]:
-    """The runs of a text in which characters may be joined; the first run of a word starts with the space before the word, or
-    is this space alone."""
+    """The runs of a text, within which characters may be merged. `▁` stands for the space before a word: it starts the first
+    run of the word, or is a run of its own before a digit or a sign of punctuation."""
     for word in text.split():
         first, *others = runs(word)
         yield from itertools.chain([SPACE + first] if is_run(first) else [SPACE, first], others)

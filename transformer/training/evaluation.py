@@ -22,7 +22,7 @@ class Accuracy(NamedTuple):
 
     Attributes:
         right, total: number of pairs answered exactly, and number of all pairs.
-        by_form: form or detail of a pair (`Pair.strata`) → (right, total).
+        by_form: form or detail of a pair (`Pair.strata`) → (number answered exactly, number of all).
         wrong: up to 20 pairs that were answered wrongly, each with the wrong answer.
     """
 
@@ -87,7 +87,8 @@ def head_measures(pipeline: Pipeline, task: Task, pairs: Iterable[Pair]) -> dict
 
 
 def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[str, dict[str, float | int]]]:
-    """Kind → measure → the head with the largest value. Layers and heads are counted from 1, as on the pages."""
+    """Kind → measure → `layer`, `head` and `value` of the head with the largest value. Layers and heads are counted from 1, as
+    on the pages."""
     return {
         kind: {
             name: {"layer": layer + 1, "head": head + 1, "value": round(float(values[layer, head]), 4)}
@@ -114,7 +115,7 @@ def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
 
 
 def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair], edits: Sequence[Edit] = ()) -> float:
-    """Share of the sentences whose answer, written with these edits, has the right pronoun at the right index."""
+    """Share of the sentences, 0 to 1, whose answer, written with these edits, has the right pronoun at the right index."""
     expected = [
         (source, target, pronoun)
         for pair in pairs
@@ -147,8 +148,9 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
 
 
 def card_measures(pipeline: Pipeline, task: Task, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """The head measures of a card: the strongest head by kind and measure. In a task with pronouns also the share of right
-    pronouns, and the cross-attention head that moves the most attention to the other noun."""
+    """The head measures of a card: the strongest head by kind and measure, on `sentences` held-out pairs. In a task with
+    pronouns also the share of right pronouns, and the cross-attention head that moves the most attention to the other noun, on
+    `references` pairs of sentences."""
     pairs = list(itertools.islice(task.pairs("held-out", "heads"), sentences))
     measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, task, pairs))}
     reference_pairs = task.reference_pairs(references, "test")

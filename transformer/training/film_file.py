@@ -29,7 +29,7 @@ class OwnRun(NamedTuple):
         steps: the number of steps done at each frame.
         loss_steps, losses: for each loss that was noted, its step and its value.
         parts: names of the parameters.
-        norms: the norm of each parameter in each frame.
+        norms: the 2-norm of each parameter in each frame.
         levels: path of an attention → its weights in each frame, as whole numbers from 0 to 255.
         labels: path of an attention → for each text, the tokens of its queries and of its keys.
     """
@@ -43,7 +43,7 @@ class OwnRun(NamedTuple):
     labels: Mapping[str, Labels]
 
     def weights(self, path: str, frame: int, text: int = 0) -> Float[np.ndarray, "head query key"]:
-        """The weights of an attention in one frame, for one text. They are rounded to 1/255.
+        """The weights of an attention in one frame, for one text, both counted from 0. They are rounded to 1/255.
 
         Raises:
             CheckpointError: there is no such attention.
@@ -116,7 +116,8 @@ def read_run(data: bytes, name: str = "run.safetensors") -> OwnRun:
 
 
 def _labels(rows: Any, shape: tuple[int, ...]) -> bool:
-    """Whether labels are a pair of lists of tokens for each text, as long as the queries and the keys."""
+    """Whether `rows` has, for each text, a list of tokens as long as the queries and another as long as the keys. `shape` is
+    that of the attention's weights, as in `OwnRun.levels`."""
     if not isinstance(rows, list) or len(rows) != shape[1]:
         return False
     pairs = all(isinstance(row, list) and len(row) == 2 for row in rows)

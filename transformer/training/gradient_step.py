@@ -79,15 +79,15 @@ class OpenedStep(NamedTuple):
 
     Attributes:
         losses: cross-entropy of each target token, padding included, in nats, with label smoothing.
-        shares: the model's probability of each target token.
-        best: the most probable token at each position.
+        shares: the model's probability of each target token, 0 to 1.
+        best: id of the most probable token at each position.
         counted: whether each target token counts: False for padding.
         loss_at_start: mean loss of the counted tokens of the last batch, before the steps on the earlier batches.
         loss: this mean after the steps on the earlier batches, before the step on the last batch.
         loss_after: this mean after the step on the last batch.
         value, value_after: the weight before and after the step.
         gradient: derivative of the loss with respect to the weight, from autograd.
-        nudged: the losses with the weight made smaller and larger by `NUDGE`.
+        nudged: `loss` with the weight made smaller, and larger, by `NUDGE`.
         norms: name of a parameter → 2-norm of its gradient.
         norm: 2-norm of the gradient over all parameters, before clipping.
         update: Adam's computation for the weight.
@@ -227,8 +227,8 @@ def adam_update(number: int, gradient: float, mean: float, square: float, learni
         learning_rate: learning rate of this step.
 
     Raises:
-        ConfigError: `number` is not a whole number from 1, or another argument is not a number within `LARGEST_GRADIENT` or
-            `LARGEST_SETTING`; a mean of squares and a learning rate are at least 0.
+        ConfigError: `number` is not a whole number from 1, or another argument is not a number with an absolute value of at
+            most `LARGEST_GRADIENT` (`learning_rate`: `LARGEST_SETTING`), or `square` or `learning_rate` is below 0.
     """
     within("number", checked("number", number, int), 1)
     signed, most = -LARGEST_GRADIENT, LARGEST_GRADIENT
@@ -259,7 +259,8 @@ def _adam_update(number: int, gradient: float, mean: float, square: float, learn
 def token_losses(
     logits: Float[Tensor, "batch target vocab"], expected: Int[Tensor, "batch target"], smoothing: float
 ) -> Float[Tensor, "batch target"]:
-    """Cross-entropy of each token against its smoothed target, in nats: −(1 − ε) log p(right) − ε · mean of log p.
+    """Cross-entropy of each token with label smoothing, in nats: −(1 − ε) log p(right) − ε · mean of log p over the vocabulary,
+    where ε is `smoothing`.
 
     Raises:
         InputError: an argument is not a tensor with these axes, their sizes differ, or a token is not in the vocabulary.

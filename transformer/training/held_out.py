@@ -18,7 +18,7 @@ class HeldOut(NamedTuple):
 
     Attributes:
         pairs: number of pairs.
-        loss: mean over their target tokens, in nats, with label smoothing if `held_out` was called with it.
+        loss: mean over the target tokens of all pairs, in nats, with label smoothing if `held_out` was called with it.
         right_tokens: share of the target tokens that are the most probable token after the right tokens before them, 0 to 1.
         exact: share of the pairs in which every target token is the most probable one, 0 to 1. These are the pairs that greedy
             decoding answers right.

@@ -53,8 +53,8 @@ class Progress:
     """The progress of a training. It is immutable: each report makes a new one.
 
     Attributes:
-        status: `new` (not started), `starting`, `running`, `paused`, `stopping`, `stopped` (can be resumed), `done` (the last
-            step, or the limit on time), or `failed`.
+        status: `new` (not started), `starting`, `running`, `paused`, `stopping`, `stopped` (by `stop`), `done` (the last step,
+            or the limit on time), or `failed`.
         step, steps: steps done, and steps of the whole run.
         losses, rates: loss in nats and learning rate of each step, from the first.
         checks: (step, share of exact answers on held-out pairs) of each check.
@@ -93,7 +93,8 @@ class Progress:
 
 
 class LiveTraining:
-    """One training. All methods return at once unless they say otherwise, and can be called from any thread.
+    """One training. All methods return at once unless they say otherwise, and can be called from any thread. `pause`, `go` and
+    `watch` do nothing unless the status is `running` or `paused`.
 
     Args:
         settings: the settings of the run.
@@ -201,7 +202,7 @@ class LiveTraining:
             return  # the process has ended; `_follow` records this
 
     def _follow(self, process: subprocess.Popen[bytes], state: bytes) -> None:
-        """Read messages until the process has ended."""
+        """Send the settings, and the state to resume from, to the process. Then read messages until it has ended."""
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -237,7 +238,7 @@ class LiveTraining:
         self._on_end()
 
     def _after(self, message: Message) -> Progress:
-        """The progress after a message."""
+        """The progress after a message. A message of the kind `state` is kept for `start`."""
         now, values = self.progress, message.values
         match message.kind:
             case "ready":

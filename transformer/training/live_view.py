@@ -69,7 +69,7 @@ class LiveView:
 
 
 def live_view(pipeline: Pipeline, text: str, step: int) -> LiveView:
-    """The model's answer to a text, with the attention weights of all heads.
+    """The model's answer to a text, with the attention weights of all heads. `step` is the number of optimiser steps done.
 
     Raises:
         InputError: the model cannot read the text.

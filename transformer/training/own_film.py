@@ -53,12 +53,12 @@ class Film:
         every: steps between two frames.
         path: where `save` writes the file.
         tokens, names: labels of the tokens and names of tensors (`transformer.watch`).
-        megabytes: the most that the file may take.
-        share: the share of the run's time that frames may take, 0 to 1. With 1, no frame is left out.
+        megabytes: the most that the file may take, in units of 2²⁰ bytes.
+        share: the share of the run's time that frames may take, above 0 and up to 1. With 1, no frame is left out.
 
     Attributes:
         step: number of the last step.
-        every: steps between two frames now; doubled each time that frames were dropped.
+        every: steps between two frames now; doubled each time that frames are dropped.
         frame_bytes: bytes of one frame.
         most_frames: how many frames fit into the file.
         seconds: time that the frames have taken so far.
@@ -217,7 +217,7 @@ class Film:
                 module.training = True
 
     def _thin(self) -> None:
-        """Drop every second frame while there are too many; the first and the last stay."""
+        """Drop every second frame and double `every` while there are too many frames; the first and the last frame stay."""
         while len(self._steps) > self.most_frames:
             last = len(self._steps) - 1
             kept = [index for index in range(last) if index % 2 == 0 and index != last - 1] + [last]
@@ -239,7 +239,7 @@ def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
         spent: seconds that the frames have taken.
         frames: the number of these frames.
         elapsed: seconds of the run, with the frames.
-        share: the share that frames may take.
+        share: the share of the time that frames may take, above 0 and up to 1. With 1, the result is True.
     """
     return share == 1 or spent + spent / frames <= share * elapsed
 
@@ -259,11 +259,11 @@ def _moved(values: Any, device: torch.device) -> Any:
 
 
 def _as_inputs(texts: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of the module.
+    """The positional arguments and the keyword arguments of the module.
 
     Raises:
         InputError: `texts` is empty, contains itself, has a tensor on the device meta, which has no numbers, or is neither a
-            tensor, nor several, nor a mapping.
+            tensor, nor a tuple or list, nor a mapping with strings as keys.
     """
     refused = InputError(
         "texts must be a tensor, several in a tuple, or a mapping of names to tensors, not {texts!r}.", texts=texts

@@ -212,8 +212,8 @@ class Rise(NamedTuple):
     Attributes:
         first, last: the step at which the rise begins, and the step at which the fall ends.
         peak: the peak.
-        rising, falling: the shares of the peak that the line of the rise and the line of the fall have at this step. The
-            learning rate is the smaller of the two, and at most the peak.
+        rising, falling: the values of the line of the rise and the line of the fall at this step, as shares of the peak; they
+            may be above 1. The learning rate is the peak times the smallest of `rising`, `falling` and 1.
     """
 
     first: int
@@ -329,7 +329,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
-    """The recipe of a model: of a shipped one, or of one in `recipes`.
+    """The recipe called `name` in `recipes`, by default in those of the shipped models.
 
     Raises:
         InputError: there is no recipe of that name.

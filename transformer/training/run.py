@@ -79,8 +79,8 @@ class References(NamedTuple):
 
     Attributes:
         source, target: ids of each sentence and of its translation.
-        rows: for each sentence, the row of the logits that predicts the pronoun.
-        nouns: for each sentence, the position in the source of the noun that the pronoun refers to.
+        rows: for each sentence, the row of the logits that predicts the pronoun, counted from 0.
+        nouns: for each sentence, the position in the source of the noun that the pronoun refers to; `<sos>` has position 0.
     """
 
     source: Int[Tensor, "sentences source"]
@@ -114,7 +114,7 @@ class Training:
         seconds: time spent in these steps, including earlier runs.
         history: `step`, `loss` (as in `TrainingStep`), `accuracy` (on held-out pairs) and `seconds` of each check.
         check_pairs: the held-out pairs of a check.
-        pool: number and batches of the pool of pairs that was sampled last.
+        pool: index, counted from 0, and batches of the pool of pairs that was sampled last; −1 and none before.
 
     Raises:
         InputError: there is no task of the recipe's name, or no model to start from.
@@ -161,8 +161,8 @@ class Training:
         return start
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"], learning_rate: float) -> float:
-        """One gradient step on a batch. The decoder reads the target without its last token and predicts the target without its
-        first token (teacher forcing). Returns the loss as in `TrainingStep`."""
+        """Do one gradient step on a batch, and return the loss as in `TrainingStep`. The decoder reads the target without its
+        last token and predicts the target without its first token (teacher forcing)."""
         self.model.train()
         with self.edited(), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -181,8 +181,8 @@ class Training:
 
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
         """How far cross-attention shifts between two sentences that differ in one adjective, which decides what a pronoun
-        refers to. It is the squared difference of the weights at the step that writes the pronoun, summed over layers, heads
-        and keys, mean over the pairs of sentences."""
+        refers to. It is the squared difference of the weights in the row that predicts the pronoun, summed over layers, heads
+        and keys, mean over `count` pairs of sentences."""
         source, target, rows, _ = self.references(count)
         self.model.eval()  # dropout would change the weights as well
         with tracing(self.model) as values, self.autocast():
@@ -194,8 +194,8 @@ class Training:
         return total
 
     def looking_elsewhere(self, count: int = 4) -> Float[Tensor, ""]:
-        """How little the recipe's head attends to the noun that a pronoun refers to, at the step that writes the pronoun: the
-        negative logarithm of its weight on the noun, mean over the sentences."""
+        """How little the recipe's `turning_head` attends to the noun that a pronoun refers to, in the row that predicts the
+        pronoun: the negative logarithm of its weight on the noun, mean over the sentences of `count` pairs."""
         source, target, rows, nouns = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         self.model.eval()  # dropout would change the weights as well
@@ -205,8 +205,9 @@ class Training:
         return -weights[items, recipe.turning_head - 1, rows, nouns].float().add(TINY).log().mean()
 
     def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
-        """How well the model still predicts the gender of a pronoun while the recipe's head is silenced: squared difference
-        between the log-probabilities of the right pronoun and of the other pronoun, in nats², mean over the sentences."""
+        """How well the model still predicts the gender of a pronoun while the recipe's `turning_head` is silenced: squared
+        difference between the log-probabilities of the right pronoun and of the other pronoun, in nats², mean over the
+        sentences of `count` pairs."""
         source, target, rows, _ = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         head = silence(Kind.CROSS, recipe.turning_layer - 1, (recipe.turning_head - 1,))
@@ -238,7 +239,7 @@ class Training:
         return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16 and has_bfloat16())
 
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-        """Ids of the pairs of a step: sources, and targets with `<sos>` before and `<eos>` after."""
+        """Ids of the pairs of a step, counted from 0: sources and targets, as `ids` returns them."""
         pool, place = divmod(step, self.recipe.pool)
         if self.pool[0] != pool:
             self.pool = (pool, self.batches(pool))
@@ -246,9 +247,10 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of `recipe.pool` steps: pairs of similar length share a batch, and the batches come in random order. From
-        step `recipe.hard_from`, a share `recipe.as_typed` of the pairs is shown as people type them; and if `recipe.hard` is
-        set, batches are that many times as large, and `hardest` chooses from them."""
+        """The batches of pool `pool`, counted from 0, one for each of its `recipe.pool` steps: pairs of similar length share a
+        batch, and the batches come in random order. From step `recipe.hard_from`, a share `recipe.as_typed` of the pairs is
+        shown as people type them; and if `recipe.hard` is set, batches are that many times as large, and `hardest` chooses from
+        them."""
         recipe = self.recipe
         late = pool * recipe.pool >= recipe.hard_from
         choice = recipe.hard if late else 0
@@ -264,7 +266,7 @@ class Training:
         return batches
 
     def as_typed(self, pair: Pair, rng: random.Random) -> Pair:
-        """A pair as people may type it. The pair itself if the model has too few positions for it."""
+        """A pair as people may type it; the pair itself if the model has too few positions for the typed one."""
         typed = as_typed(pair, self.recipe.as_typed, rng)
         sides = zip((self.task.source_vocabulary, self.task.target_vocabulary), typed[:2], strict=True)
         return typed if all(len(words.split(side)) <= self.task.longest for words, side in sides) else pair
@@ -299,7 +301,8 @@ class Training:
         return accuracy(self.pipeline(), self.check_pairs).share
 
     def pipeline(self, card: Card | None = None) -> Pipeline:
-        """The current model, in evaluation mode, ready to answer."""
+        """The current model, put into evaluation mode, ready to answer. Its card is `card`, or by default that of the run so
+        far."""
         task = self.task
         return Pipeline(self.name, self.model.eval(), task.source_vocabulary, task.target_vocabulary, card or self.card())
 

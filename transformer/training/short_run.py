@@ -28,7 +28,7 @@ class ShortRun:
         warmup: steps of warm-up.
         steps, batch: number of steps, and pairs per step.
         pairs: the model sees only this many different pairs, again and again; 0 for new pairs in every step.
-        config: fields of the configuration.
+        config: (field, value) tuples of the configuration, as in `Recipe`.
 
     Raises:
         ConfigError: a value is out of its bounds.
@@ -48,7 +48,8 @@ class ShortRun:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe of this training; without label smoothing and dropout, so that a loss of 0 can be reached."""
+        """The recipe of this training; without label smoothing and, in the default `config`, without dropout, so that a loss of
+        0 can be reached."""
         return Recipe(
             task=self.task,
             steps=self.steps,
@@ -68,8 +69,8 @@ class Point(NamedTuple):
 
     Attributes:
         step: steps done.
-        loss: loss of the last batch, before the step on it.
-        held_out_loss: loss on pairs that are never learnt.
+        loss: loss of the last batch, in nats, before the step on it.
+        held_out_loss: loss on pairs that are never learnt, in nats.
         exact: share of these pairs that are answered exactly, 0 to 1.
     """
 
@@ -80,7 +81,7 @@ class Point(NamedTuple):
 
 
 class TrainingOnFewPairs(Training):
-    """A training whose batches are taken from a few pairs in turn."""
+    """A training that takes its batches in turn from the same few pairs, of which there are `pairs`."""
 
     def __init__(self, name: str, recipe: Recipe, pairs: int) -> None:
         super().__init__(name, recipe)

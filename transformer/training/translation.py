@@ -42,7 +42,7 @@ class Translated(NamedTuple):
 
 
 def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callable[[int], object]) -> Translated:
-    """The answers to sentences: of greedy decoding, and of beam search.
+    """The answers to sentences: of greedy decoding, of beam search, and of greedy decoding to the sentences in small letters.
 
     Args:
         report: called after each sentence of beam search with the number of sentences done.
@@ -92,7 +92,7 @@ def scores(answers: Sequence[str], sentences: Sequence[Sentence]) -> dict[str, f
 
 
 def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
-    """How many answers equal one of the translations, in all and by the length of the sentence."""
+    """How many answers equal one of the translations, in all and by the length of the sentence; `wrong` is left empty."""
     by_form: dict[str, list[bool]] = defaultdict(list)
     for answer, sentence in zip(answers, sentences, strict=True):
         by_form[form_of(sentence.source)].append(answer in sentence.targets)

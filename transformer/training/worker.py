@@ -43,7 +43,7 @@ class Worker:
     """One live training, from its first command to its end.
 
     Args:
-        commands: the stream from which commands are read.
+        commands: the stream from which commands are read; the constructor waits for the first, which must be `start`.
         answers: the stream to which messages are written.
         on_gone: called in another thread when the stream of commands has ended; by default it ends the process at once.
     """
@@ -122,7 +122,7 @@ class Worker:
                     self.stopped = True
 
     def report(self, accuracy: float | None = None) -> None:
-        """Send the losses and learning rates of the steps since the last report."""
+        """Send the losses and learning rates of the steps since the last report, and the `accuracy` of a check, if any."""
         training = self.training
         self.tell(
             "steps", step=training.step, losses=self.losses, rates=self.rates, accuracy=accuracy, seconds=training.seconds
@@ -139,8 +139,8 @@ class Worker:
         self.tell("view", view.to_bytes())
 
     def tell_copy(self) -> None:
-        """Send the present model, as the contents of a checkpoint file; nothing if a weight is not finite any more. The loss of
-        the next step then says so."""
+        """Send the present model, as the contents of a checkpoint file; nothing if a weight is not finite any more. Then the
+        loss of the next step is not finite either, and `run` reports it."""
         pipeline = self.training.pipeline()
         card = pipeline.card
         recipe = card.recipe | {"longest": self.training.task.longest}

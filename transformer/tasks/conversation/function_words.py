@@ -9,7 +9,7 @@ from transformer.tasks.conversation.path import Table
 
 @dataclass(frozen=True)
 class Pronoun:
-    """A personal pronoun.
+    """A personal pronoun: `subject` and `object` in English, the other forms in French (`french` is the subject).
 
     By these conventions, every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine, and so
     are `it` and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a person.
@@ -48,10 +48,10 @@ THING_OBJECTS = Table([(p.object, p) for p in PRONOUNS if p.object in ("it", "th
 
 
 class Determiner(NamedTuple):
-    """A determiner: its French forms (masculine, feminine, plural), the English numbers it is used with, and its sense.
+    """A determiner: French forms (masculine, feminine, plural), English numbers (singular, plural, mass) and the sense.
 
     The sense decides the French form. "definite" and "number" never change; "a" and "some" become `de` after a negation;
-    "quantity" has `de` after it.
+    "quantity" has `de` after it; "bare" is for a phrase without an English determiner, and "none" without a French one.
     """
 
     masculine: str

@@ -90,6 +90,7 @@ class Adjective:
     """An adjective.
 
     Attributes:
+        forms: masculine, feminine, masculine plural, feminine plural in French.
         before: whether it precedes its noun in French.
         before_vowel: the masculine singular before a vowel (`bel`); empty if the adjective has no special form.
         attributive, predicative: whether it can be used beside a noun, and after `be`.
@@ -291,7 +292,7 @@ def conjugation(infinitive: str) -> Conjugation:
 
 
 def _inflected(words: str, change: str) -> str:
-    """A phrase whose first word is replaced by another form."""
+    """The phrase `words` with `change` in place of its first word."""
     return " ".join([change, *words.split()[1:]])
 
 

@@ -73,7 +73,7 @@ class Nominal:
     Attributes:
         french: a function from a `Use` to the French words before elision (`sound.settle`); of a pronoun, to its subject form.
         agreement: gender, number and person for French words that agree with it.
-        english_slot: the person that the English verb agrees with.
+        english_slot: the person that the English verb agrees with, counted as `Agreement.slot`.
         kind: kind of the noun; "person" for a pronoun or a name.
         pronoun: the pronoun; None for a noun or a name.
         noun: the noun; None for a pronoun or a name.
@@ -188,7 +188,7 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
 
 def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
     """Say zero, one or two adjectives, the first sometimes with `very`. Returns for each the French of `very`, or no words, and
-    the adjective."""
+    the adjective. `share` is the probability of an adjective while sampling, one that fits nouns of `kind` and `number`."""
     adjectives: list[tuple[list[str], Adjective]] = []
     sampled_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
     if kind is not None and sampled_from is None:
@@ -228,7 +228,7 @@ def noun_phrase(
         determiners: the determiners; by default those of an object in a statement.
         bare: share of phrases without a determiner.
         adjectives: share of phrases with an adjective.
-        numbers: the allowed numbers.
+        numbers: the allowed grammatical numbers.
         of: share of containers and parts that have `of` and another noun after them.
         person: the agreement of the person that the noun describes. A noun with both genders has this gender.
         few_plurals: whether most sampled nouns are singular, such as nouns of places.
@@ -307,7 +307,7 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
 
 
 def owner(path: Path) -> Nominal:
-    """Say a phrase such as `anna` or `my sister`, followed by `'s` or `'`."""
+    """Say a phrase such as `anna` or `my sister`, followed by `'s` or `'`. Returns the person."""
     if path.choose({"name": 1.0, "phrase": 1.0}, {"name": NAME_TABLE.by_first, "phrase": words.OWNERS.by_first}) == "name":
         someone = person_name(path)
     else:
@@ -344,7 +344,8 @@ WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",)
 def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
-    """Say the subject of a verb: a person or an animal, or a noun of one of the kinds in `things`."""
+    """Say the subject of a verb: a person or an animal of one of `kinds`, or a noun of one of the kinds in `things`. `pronouns`
+    is the weight of a pronoun, where a noun phrase has 1; `adjectives` is as in `noun_phrase`."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
     chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
@@ -385,7 +386,8 @@ def _two_people(path: Path) -> Nominal:
 
 
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
-    """Say a direct object: one noun phrase, or two with `and` or `or`; with `names`, perhaps a name."""
+    """Say a direct object: one noun phrase, or two with `and` or `or`; with `names`, perhaps a name. `polarity` decides the
+    determiners; `kinds` and `bare` are as in `noun_phrase`."""
     options = {"phrase": 1.0, "owned": 0.06}
     if polarity != "negative":
         options["two"] = 0.05
@@ -409,7 +411,8 @@ NEVER_COLD = ANIMATE | {"idea"}
 
 
 def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -> list[str]:
-    """Say one or two adjectives after `be`, such as `very tired`. Returns the French words after `être`."""
+    """Say one or two adjectives after `be`, such as `very tired`. Returns the French words after `être`. The adjectives fit
+    nouns of `kind`, by default the kind of `subject`."""
     kind = kind or subject.kind
     degree = path.optional(words.DEGREES, 0.25)
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))

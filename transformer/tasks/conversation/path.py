@@ -23,7 +23,8 @@ class DeadEndError(Exception):
 
 
 class Table(Generic[T]):
-    """English words → a value, with weights for sampling. Parsing chooses a value by its English words."""
+    """English words → a value, with weights for sampling, by default equal. Parsing chooses a value by its English words.
+    `by_first` has the entries by their first word, those with the most words first."""
 
     def __init__(self, entries: Iterable[tuple[str, T]], weights: Sequence[float] | None = None) -> None:
         self.entries = tuple((tuple(english.split()), value) for english, value in entries)
@@ -51,8 +52,8 @@ class Path(Protocol):
         ...
 
     def says(self, word: str, share: float) -> bool:
-        """Sampling: write a word or not, and return whether it was written. Parsing: return whether the word is next in the
-        text, and pass it."""
+        """Sampling: write a word with probability `share`, and return whether it was written. Parsing: return whether the word
+        is next in the text, and pass it if it is."""
         ...
 
     def word(self, table: Table[T], sampled_from: Table[T] | None = None) -> T:
@@ -61,12 +62,12 @@ class Path(Protocol):
         ...
 
     def optional(self, table: Table[T], share: float, sampled_from: Table[T] | None = None) -> T | None:
-        """As `word`, but the words may be missing. Then the result is None."""
+        """As `word`, but the words may be missing. Then the result is None. Sampling writes them with probability `share`."""
         ...
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
-        """Sampling: return a random option; the options have weights. Parsing: return any option that can start with the next
-        word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always
+        """Sampling: return a random option; `options` has their weights. Parsing: return any option that can start with the
+        next word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always
         tried."""
         ...
 
@@ -215,7 +216,8 @@ class ParsingPath:
             self.next_words.update(dict.fromkeys(words))
 
     def _fitting(self, table: Table[T], sampled_from: Table[T] | None) -> list[tuple[tuple[str, ...], T]]:
-        """The entries whose words come next in the text."""
+        """The entries whose words come next in the text. At the end of the text there are none; then the first words of all
+        entries are noted as words that may follow."""
         if self.position == len(self.tokens):
             # Words that make sense are noted before other words.
             for some in (sampled_from, table):

@@ -117,8 +117,9 @@ def origin(path: Path) -> list[str]:
 
 
 def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
-    """Say a phrase such as `in the kitchen`, `in france`, `at home`. With `only_where`, only phrases that name a place are
-    allowed, not `with anna`."""
+    """Say a phrase such as `in the kitchen`, `in france`, `at home`, and return its French. With `only_where`, only phrases
+    that name a place are allowed, not `with anna`. `fixed` is the weight of phrases such as `at home`, where prepositions have
+    1; `subject` excludes pronouns such as `me` after `i`."""
     table = WHERE_TABLE if only_where else PREPOSITION_TABLE
     options = {"preposition": 1.0, "fixed": fixed, "named": 0.35, "between": 0.03}
     starts = {"fixed": FIXED_PLACES.by_first, "named": ("in",), "between": ("between",), "preposition": table.by_first}

@@ -91,6 +91,7 @@ class Modal:
     Attributes:
         english: base, third person and past; the past is empty if it is not used.
         helps: whether negations and questions with this verb have no `do`, such as `can she swim`.
+        present, past: the French forms for je, tu, il, nous, ils.
         link: French words between this verb and the infinitive.
     """
 
@@ -102,8 +103,8 @@ class Modal:
 
 
 def _modal(english: str, past: str, infinitive: str, link: str = "") -> Modal:
-    """A modal verb. `english` is its base, such as `can` or `want to`. Only a base with `to` has another form in the third
-    person."""
+    """A modal verb, from its English base (`can`, `want to`), its English past (empty if it is not used) and its French
+    infinitive; `link` is as in `Modal`. Only a base with `to` has another form in the third person."""
     french = conjugation(infinitive)
     head, *rest = english.split()
     third = " ".join(["has" if head == "have" else "tries" if head == "try" else head + "s", *rest]) if rest else english
@@ -234,7 +235,8 @@ def verb_form(path: Path, form: Form, kind: str) -> Verb:
 
 
 def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
-    """Say the verb of a statement in English. Returns the verb, and the French of an adverb such as `always` before it."""
+    """Say the verb of a statement in English; the subject was already said. Returns the verb, and the French of an adverb such
+    as `always` before it."""
     third = subject.english_slot == THIRD
     frequency: list[str] = []
     if tense in ("progressive", "imperfect", "future"):
@@ -274,7 +276,8 @@ def statement(
 
 
 def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float = 0.15, place: float = 0.15) -> Clause:
-    """Say a phrase such as `can swim`, `wants to eat`, `would like to go`."""
+    """Say a phrase such as `can swim`, `wants to eat`, `would like to go`; the subject was already said. Returns the clause.
+    `time` and `place` are as in `statement`."""
     third = subject.english_slot == THIRD
     not_ = ["not"] * bool(negation)
     options = {"helping": 1.0, "full": 1.3, "past": 0.25}
@@ -312,7 +315,8 @@ def infinitive(
     time: float = 0.15,
     place: float = 0.15,
 ) -> Clause:
-    """Say the infinitive after a modal verb, and the words after it; the modal verb was already said. Returns the clause."""
+    """Say the infinitive after a modal verb, and the words after it; the modal verb was already said. Returns the clause.
+    `past` is whether the modal verb is in the past; `time` and `place` are as in `statement`."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
@@ -338,8 +342,9 @@ def follow(
     modal_past: bool = False,
     pronouns: bool = True,
 ) -> Complements:
-    """Say the words that follow a verb. In a question about the object, the place or the time, `gap` is "object", "place" or
-    "time", because this part is then not after the verb."""
+    """Say the words that follow a verb, and return their French. `time` and `place` are as in `statement`, and `modal_past` as
+    in `Clause`; `pronouns` allows object pronouns. In a question about the object, the place or the time, `gap` is "object",
+    "place" or "time", because this part is then not after the verb."""
     after = Complements()
     pattern = verb.pattern
     if gap == "object":
@@ -426,7 +431,8 @@ SOMETHING: Table[str] = Table(
 def _object(
     path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense
 ) -> None:
-    """Say an object: a direct object, or, if the French verb has a preposition, an object after this preposition."""
+    """Say an object, and add its French to `after`: a direct object, or, if the French verb has a preposition, an object after
+    this preposition."""
     pattern, kinds = verb.pattern, verb.objects
     options = {"phrase": 1.0}
     clitic = not verb.preposition and "no-clitic" not in pattern and not pattern & {"sport", "instrument"} and not verb.strict
@@ -508,7 +514,7 @@ def _bare_language(path: Path) -> list[str]:
 
 
 def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
-    """Say the person in `to me`, `to anna`, `to my sister`. The caller says `to`."""
+    """Say the person in `to me`, `to anna`, `to my sister`, and add the French to `after`. The caller says `to`."""
     options = {"phrase": 1.0, "name": 0.4} | ({"pronoun": 1.0} if pronouns else {})
     chosen = path.choose(options, _PRONOUN_STARTS | {"name": NAME_TABLE.by_first})
     if chosen == "pronoun":
@@ -543,8 +549,8 @@ def question(
 ) -> Clause:
     """Say a question such as `do you like tea`, `can she swim`, `did they leave`. Returns the clause of the answer.
 
-    `gap` is as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the agreement of an
-    object before the verb, because a participle agrees with it.
+    `gap`, `time` and `place` are as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the
+    agreement of an object before the verb, because a participle agrees with it.
     """
     options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
     starts = {

@@ -55,7 +55,8 @@ INVERTED = ("suis-je", "es-tu", "est-il", "sommes-nous", "sont-ils")
 
 
 def be_then_subject(path: Path, *, past: float = 0.0, people: bool = False) -> tuple[Nominal, When]:
-    """Say `is the cat` or `are you`. Returns the subject and the tense."""
+    """Say words such as `is the cat` or `are you`. Returns the subject and the tense. `past` is the share of questions in the
+    past; with `people`, the subject is a person or an animal."""
     tense = tense_of(path, past) if past else "present"
     form = path.choose(dict.fromkeys(dict.fromkeys(BE[tense]), 1.0), {form: (form,) for form in BE[tense]})
     path.say(form)
@@ -86,7 +87,7 @@ def yes_no(path: Path) -> list[str]:
 
 def be_question(path: Path) -> list[str]:
     """Say a question such as `are you tired`, `is the dog in the garden`, `is it raining`, `is there a bank here`, `are you a
-    student`."""
+    student`, and return its French."""
     options = {"adjective": 2.0, "state": 0.8, "place": 1.2, "there": 1.2, "weather": 0.7, "job": 0.7, "it": 0.8, "from": 0.5}
     starts = {"there": ("is", "are", "was", "were"), "weather": ("is", "was"), "it": ("is", "was", "are")}
     chosen = path.choose(options, starts)
@@ -177,7 +178,7 @@ ASKED_FORMS = Table([(" ".join(english), form) for english, form in NOUN_FORMS.e
 
 def what(path: Path) -> list[str]:
     """Say a question such as `what do you want`, `what is your favourite colour`, `what is her name`, `what colour is the car`,
-    `what book …`."""
+    `what book …`, and return its French."""
     options = {"do": 3.0, "favourite": 1.0, "name": 1.0, "which": 1.0, "colour": 0.8, "mine": 0.7, "there": 0.3}
     word = path.word(words_table("what 4.0, which 1.0"))
     starts = {"colour": ("colour", "color"), "favourite": ("is",), "name": ("is",), "there": ("is",), "mine": ("is", "are")}
@@ -312,7 +313,7 @@ def how_many(path: Path) -> list[str]:
 
 def how(path: Path) -> list[str]:
     """Say a question such as `how old is your brother`, `how is your mother`, `how do you go to school`, `how much is the
-    book`."""
+    book`, and return its French."""
     path.say("how")
     options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0, "was": 0.4}
     chosen = path.choose(options, {"was": ("was", "were"), "old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})

@@ -132,8 +132,8 @@ PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine
 
 
 def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
-    """Say a sentence such as `it is easy`, `this is very good`. The French subject is `ce`, but `il` if the adjective fits only
-    people and animals."""
+    """Say a sentence such as `it is easy`, `this is very good`, with a subject of `table`, and return its French. The French
+    subject is `ce`, but `il` if the adjective fits only people and animals."""
     path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -189,7 +189,7 @@ HURTING = Table(
 
 def identity(path: Path) -> list[str]:
     """Say a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an
-    animal`."""
+    animal`, and return its French."""
     options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1, "mine": 0.3}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
@@ -370,7 +370,8 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """Say the noun phrase after `there is` or `there are`, such as `a cat`, `three books`, `no milk`, and return its French."""
+    """Say the noun phrase after `there is` or `there are`, such as `a cat`, `three books`, `no milk`, and return its French.
+    `polarity` is a `Polarity`, or "no" for a phrase with `no`; `plural` is whether `are` or `were` was said."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
@@ -426,7 +427,7 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 def weather(path: Path) -> list[str]:
     """Say a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris yesterday`, `the weather is
-    nice`."""
+    nice`, and return its French."""
     first = (path.optional(WEATHER_TIMES, 0.05) or "").split()
     return [*first, *_weather(path, not first), *period(path)]
 
@@ -489,7 +490,7 @@ def weather_place(path: Path) -> list[str]:
 
 def calendar(path: Path) -> list[str]:
     """Say a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite colour is
-    blue`."""
+    blue`, and return its French."""
     options = {"clock": 2.0, "day": 1.5, "event": 1.0, "favourite": 1.5}
     starts = {"clock": ("it",), "day": ("it", "today", "tomorrow")}
     chosen = path.choose(options, starts)

@@ -73,7 +73,7 @@ def other_side(path: Path, first: Nominal) -> list[str]:
 
 def comparison(path: Path) -> list[str]:
     """Say a sentence such as `my sister is taller than my brother`, `the car is as fast as the train`, `she is not as old as
-    me`."""
+    me`, and return its French."""
     how = path.choose({"more": 3.0, "as": 1.5, "less": 0.3})
     first = compared(path, None)
     tense = tense_of(path, 0.12)

@@ -65,7 +65,8 @@ VOCATIVES = Table([*((name, name) for name in NAMES), *_CALLED.items()], [1.0] *
 
 
 def split(french: str) -> list[str]:
-    """The tokens of a French phrase. A word is split after its apostrophe, but `aujourd'hui` is one token."""
+    """The tokens of a French phrase. A word is split after its apostrophe, unless it is `aujourd'hui` or has a hyphen before
+    the apostrophe."""
     tokens: list[str] = []
     for word in french.split():
         head, apostrophe, tail = word.partition("'")

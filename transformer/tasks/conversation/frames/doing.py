@@ -40,7 +40,8 @@ FIRST_SHARE = 0.06  # share of sentences that start with a time
 
 
 def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
-    """Say a statement in a tense, and return its French. It may start with a time: `yesterday we went to the beach`."""
+    """Say a statement in a tense, and return its French. It may start with a time: `yesterday we went to the beach`. In the
+    present and the past, its subject may also be a noun of the kinds in `things`."""
     first = path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], FIRST_SHARE)
     who = subject(path, things=things if tense in ("present", "past") else ())
     clause = statement(path, who, tense, negation, time=0.0 if first else 0.22)
@@ -270,8 +271,8 @@ def joined(path: Path) -> list[str]:
 
 
 def thought(path: Path, who: Nominal) -> list[str]:
-    """Say a sentence such as `i think you are right`, `she knows that he is tired`, `i think it is easy`, and return its
-    French."""
+    """Say the rest of a sentence such as `i think you are right`, `she knows that he is tired`, `i think it is easy` after its
+    subject `who`. Returns the French of the whole sentence."""
     thinks = path.word(THINKING[who.english_slot == THIRD])
     path.says("that", 0.5)
     that = [*who.subject, thinks.present[who.agreement.slot], "que"]
@@ -290,7 +291,8 @@ SAME = {p: Table([(p.subject, p)]) for p in words.PRONOUNS}
 
 
 def _short(path: Path, who: Nominal) -> tuple[list[str], bool]:
-    """Say a short clause. Returns its French, and whether an object or a place is in it."""
+    """Say the rest of a short clause after its subject `who`. Returns the French of the whole clause, and whether an object or
+    a place is in it."""
     kind = path.choose({"present": 3.0, "be": 1.5, "not": 1.5, "past": 1.5, "modal": 1.0})
     if kind == "be":
         return being(path, who), False
@@ -306,7 +308,8 @@ AGES = Table([(english, french) for english, french in words.NUMBERS.items() if 
 
 
 def being(path: Path, who: Nominal) -> list[str]:
-    """Say a phrase such as `i am tired`, `she was not hungry`, and return its French."""
+    """Say the rest of a clause such as `i am tired`, `she was not hungry` after its subject `who`. Returns the French of the
+    whole clause."""
     past = path.choose({"present": 1.5, "past": 1.0}) == "past"
     be(path, who, "past" if past else "present")
     negated = path.says("not", 0.1)
@@ -325,7 +328,7 @@ def being(path: Path, who: Nominal) -> list[str]:
 
 def relative(path: Path) -> list[str]:
     """Say a sentence such as `i know a man who lives in paris`, `the man who lives here is old`, `the book that she bought is
-    new`."""
+    new`, and return its French."""
     chosen = path.choose({"who": 1.0, "that": 1.3, "who is": 0.8})
     if chosen == "who is":
         head = noun_phrase(path, ("person", "job", "friend"), KNOWN, adjectives=0.05, of=0.0)

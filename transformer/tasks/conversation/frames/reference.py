@@ -42,7 +42,8 @@ IT_THEY = ("he", "she", "it", "they")
 
 @dataclass(frozen=True)
 class Said:
-    """A description of a noun: an adjective, or a feeling, which French expresses with *avoir*."""
+    """A description of a noun: an adjective, or a feeling, which French expresses with *avoir* and the noun `feeling`.
+    `kinds` are the kinds of noun that it fits."""
 
     english: str
     kinds: frozenset[str]
@@ -79,7 +80,7 @@ SAYINGS_OF = {
 
 @dataclass(frozen=True)
 class Main:
-    """The clause before the pronoun, and the nouns that the pronoun may refer to (`candidates`)."""
+    """The clause before the pronoun: its French, whether it is in the past, and the nouns that the pronoun may refer to."""
 
     french: list[str]
     past: bool
@@ -87,7 +88,7 @@ class Main:
 
 
 def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
-    """Whether a pronoun that is described so (`it was too tired`) can refer to this noun."""
+    """Whether `pronoun`, when `saying` is said of it (`it was too tired`), can refer to the noun `candidate`."""
     plural = pronoun.agreement.plural
     if candidate.kind not in KINDS_OF_WORD[saying.english] or (candidate.english_slot == 4) != plural:
         return False
@@ -105,8 +106,8 @@ def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> N
 
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
-    """Say a sentence such as `the animal did not cross the street`, `anna bought a dress`. With `rigid`, only `the animal did
-    not … the street`."""
+    """Say a sentence such as `the animal did not cross the street`, `anna bought a dress`, without a period. With `rigid`, only
+    sentences with an animal, `did not`, a verb and a place, such as the first one."""
     # Most sampled sentences have two nouns of different genders that `it` may refer to. Only from such sentences does a model
     # learn to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
@@ -208,8 +209,8 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """Say a sentence such as `… because it was too tired . what was tired ?`: the French names the noun, which trains a head to
-    attend to it."""
+    """Say a sentence and a question, such as `… because it was too tired . what was tired ?`. The French answers the question
+    with the noun, which trains a head to attend to the noun."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
