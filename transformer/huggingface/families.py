@@ -34,7 +34,7 @@ Points = Mapping[str, Point]
 
 
 def out(module: str, item: int = 0) -> Point:
-    """The point at which a module returns its output, or one of its outputs."""
+    """The point at which a module returns its output, or the output with the index `item` if it returns several."""
     return Point(module, "output", item=item)
 
 
@@ -50,7 +50,7 @@ class Stack:
     Attributes:
         module: path of the stack.
         layers: path of its list of layers.
-        attentions: our name of an attention → the module in a layer that calls the attention function.
+        attentions: our name of an attention → path, from the layer, of the module that calls the attention function.
         points: our path within a layer → point, whose module path starts at the layer.
         embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, whose module path starts at the
             model. If no positions are added, or a linear map comes before the layers, the input of the first layer has the name
@@ -106,7 +106,8 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """Our path → point, for the outputs of the query, key and value projections, and for the points of `joined`."""
+    """Our path → point, for the outputs of the query, key and value projections, and for the points of `joined`. All arguments
+    but `sublayer` are paths of modules in a layer."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -115,13 +116,14 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """Our path → point, for the joined head outputs and for the attention's output, which is added to the residual stream."""
+    """Our path → point, for the joined head outputs and for the attention's output, which is added to the residual stream.
+    `output` is the path of the output projection in a layer."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
     """Our path → point, for the feed-forward network: before and after its activation, and its output. With a gate, `activated`
-    is the product of the activated gate and `hidden`."""
+    is the product of the activated gate and `hidden`. The arguments are paths of linear layers in a layer of the model."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 

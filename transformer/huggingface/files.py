@@ -186,7 +186,7 @@ def summary(path: str | Path) -> Summary:
 
 
 def config_values(folder: Folder) -> dict[str, Any]:
-    """The values of a configuration.
+    """The values in `config.json`.
 
     Raises:
         CheckpointError: there is no configuration; or the model cannot be traced, because its family is unknown, its weights

@@ -16,7 +16,7 @@ class GenerationIds(NamedTuple):
     Attributes:
         start: the id that the decoder reads first, if an encoder reads the text.
         end: the id that ends a text; `NO_ID` if there is none.
-        forced: step → the id that is always written in this step, such as the code of a language.
+        forced: step, counted from 0 → the id that is always written in this step, such as the code of a language.
     """
 
     start: int = 0

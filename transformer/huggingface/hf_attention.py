@@ -66,12 +66,12 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """These values as scores, after the edits at the tap."""
+        """`values` as scores, after the edits at the tap. `again` computes `values` again."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 
     def then(self, tap: Tap, function: Callable[[Tensor], Tensor]) -> "Scores":
-        """The scores that a function makes of these, after the edits at the tap."""
+        """The result of `function` on these scores, after the edits at the tap."""
         before = self.again  # not `self`, which would keep the scores in memory
         return Scores.seen(tap, function(self.values), lambda: function(before()))
 
@@ -146,7 +146,8 @@ def attention(
 
 
 def as_mask(attention_mask: Tensor | None, key: Tensor) -> Mask:
-    """A mask that is added to the scores, as True where a query may attend to a key and False elsewhere."""
+    """A mask that is added to the scores, as True where a query may attend to a key and False elsewhere. Without a mask, True
+    for all keys of `key`."""
     if attention_mask is None:
         return Mask.of(torch.ones(1, 1, 1, key.shape[2], dtype=torch.bool))
     return Mask.of(attention_mask == 0)

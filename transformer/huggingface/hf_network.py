@@ -50,8 +50,8 @@ class ModelConfig(NetworkConfig):
         source_vocab, target_vocab: number of rows of the token tables.
         source_pad, target_pad: id of padding; `NO_PAD` if the tokenizer has none.
         d_model: width of the residual stream.
-        heads, key_heads: number of query heads, and of key and value heads; in the decoder if there is one.
-        d_ff: width of the hidden layer.
+        heads, key_heads: number of query heads, and of key and value heads, of a layer; in the decoder if there is one.
+        d_ff: width of the hidden layer of the feed-forward network.
         encoder_layers, decoder_layers: number of layers of each stack; 0 for a stack that the model lacks.
         d_head: width of a head.
         max_len: most tokens of a text.
@@ -256,7 +256,7 @@ class Network:
 
     def target_mask(self, target: Int[Tensor, "batch target"]) -> Bool[Tensor, "batch 1 target target"]:
         """True where the decoder may attend in its own input: not to later tokens, and not to padding. A layer with a sliding
-        window hides more keys. Its own mask is in `Trace.used_masks`."""
+        window hides more keys; the mask of each layer is in `Trace.used_masks`."""
         return causal(target.shape[1]) & self.target_keys(target)[:, None, None, :]
 
     def eager_logits(
@@ -300,7 +300,8 @@ class Network:
     # --- taps --------------------------------------------------------------------------------------------------------------
 
     def _points(self) -> dict[str, tuple[nn.Module, Point]]:
-        """Our path → module and point, for all points that the model has."""
+        """Our path → module and point, for all points that the model has; and for the output of any other module with weights,
+        under its own path."""
         points: dict[str, tuple[str, Point]] = {path: (point.module, point) for path, point in self.family.other.items()}
         for name, stack in self.stacks.items():
             points |= {f"{STACK_SIDES[name]}_embedding.{path}": (p.module, p) for path, p in stack.embedding.items()}
@@ -323,7 +324,8 @@ class Network:
         return find_module(self.model, stack.layers)
 
     def _shapes(self, points: dict[str, tuple[nn.Module, Point]]) -> dict[str, tuple[int, ...]]:
-        """Path → shape of the tensor at a point, in a pass of `TEXTS` texts. Points outside the pass are left out."""
+        """Path → shape of the tensor at a point, and of `logits`, in a pass of `TEXTS` texts. Points that the pass does not
+        reach are left out."""
         shapes: dict[str, tuple[int, ...]] = {}
         handles = []
         for path, (module, point) in points.items():
@@ -449,8 +451,8 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """Those of the expected paths that a test pass does not reach. Taps that the pass does not reach are deleted. The
-        readout is tested on the same pass.
+        """Those of the `expected` paths that a test pass does not reach. The pass also serves to check the logits, to delete
+        the taps that it does not reach, and to set `readout`.
 
         Raises:
             CheckpointError: the logits are not finite, or differ from those of the model without taps; or a decoder attends to

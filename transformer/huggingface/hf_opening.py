@@ -33,7 +33,7 @@ class Opened(NamedTuple):
         model: the model in evaluation mode, with the attention of `transformers` itself.
         family: its architecture, with the places of its tensors.
         tokenizer: its tokenizer, of `transformers`.
-        pad: id of padding; `NO_PAD` if there is none.
+        pad: id of padding; `NO_PAD` if there is none, or if the same id ends a text.
         longest: most tokens of a text.
         generation_ids: ids that the model needs to write.
     """
@@ -114,7 +114,7 @@ def readable_model(name: str) -> Iterator[None]:
     """A context for work with the model in the folder `name`, in which every error becomes a `CheckpointError`.
 
     Raises:
-        CheckpointError: anything was raised within the context.
+        CheckpointError: any exception was raised within the context.
     """
     try:
         yield

@@ -118,7 +118,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def output_kind(self) -> OutputKind:
-        """What the model computes from its last vectors (`TextPipeline`)."""
+        """The kind of `output`: `tokens`, `label`, `labels`, `span` or `vectors`."""
         return self.output.kind
 
     @property
@@ -382,7 +382,7 @@ class HuggingFacePipeline(TextPipeline):
         return Answer(vocabulary.text(ids), vocabulary.tokens_of(ids), ended, tuple(ids))
 
     def _max_new_tokens(self, row: Sequence[int]) -> int:
-        """The most tokens of an answer."""
+        """The most tokens of an answer to a source with these ids."""
         return 2 * len(row) + 8 if self.crossed else CONTINUATION_TOKENS
 
     @property

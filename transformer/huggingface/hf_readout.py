@@ -85,7 +85,7 @@ def _readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[str, Te
 
 
 def _sublayer(layer: nn.Module, stack: Stack, path: TensorPath, norm_first: bool, factor: float) -> Sublayer:
-    """A sub-layer, from the points of its family."""
+    """The sub-layer at `path`, from the points of its family. What it adds to the residual stream is multiplied by `factor`."""
     norms, weight, bias = f"{path.sublayer}_add_norm", None, None
     if path.kind:
         output: Any = find_module(layer, stack.points[f"{path.sublayer}.output"].module)

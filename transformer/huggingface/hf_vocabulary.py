@@ -88,7 +88,7 @@ class PieceVocabulary:
 
     @property
     def unk(self) -> int:
-        """The id of the unknown token, or −1. It is −1 in GPT-2, too, where that token also begins and ends a text."""
+        """The id of the unknown token; −1 if there is none, or if that token also begins or ends a text, as in GPT-2."""
         unk = self.tokenizer.unk_token_id
         return -1 if unk in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) else unk
 
@@ -176,7 +176,7 @@ class PieceVocabulary:
         return any(piece.startswith(BYTE_SPACE) for piece in self.tokenizer.get_vocab())
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """The number of the word that each id is a piece of, counted from 0; None for special tokens. A sign of punctuation is
+        """For each id, the index of the word that it is a piece of; None for special tokens. A sign of punctuation is
         a word of its own."""
         special = set(self.specials)
         labels = [None if index < 0 or index in special else self.tokens[index] for index in ids]

@@ -51,7 +51,8 @@ def find_module(root: nn.Module, path: str) -> nn.Module | None:
 
 
 def hook(module: nn.Module, point: Point, tap: Tap) -> None:
-    """Pass the input or the output of a module through a tap, which may change it."""
+    """Register a forward hook that passes the input or the output of a module, as `point` says, through a tap, which may change
+    it."""
 
     def output(_module: nn.Module, _inputs: Any, result: Any) -> Any:
         values = item(result, point.item)

@@ -110,7 +110,7 @@ def address() -> str:
 
 
 def store() -> Path:
-    """The folder of the downloaded models."""
+    """The folder of the downloaded models: `HEADLIGHT_HUB_FOLDER`, or `~/.cache/headlight/hub`."""
     return Path(os.environ.get(STORE) or Path.home() / ".cache" / "headlight" / "hub")
 
 
@@ -121,7 +121,7 @@ def downloaded() -> dict[str, Path]:
 
 
 def changed() -> int:
-    """When a model was last added to the store or deleted from it, in nanoseconds; 0 if there is no store."""
+    """When a model was last added to the store or deleted from it, in nanoseconds since 1970; 0 if there is no store."""
     try:
         return store().stat().st_mtime_ns
     except OSError:
@@ -129,7 +129,7 @@ def changed() -> int:
 
 
 def used(folder: Path) -> None:
-    """Record that the model in this folder of the store is used now. Any other folder is not changed."""
+    """Record that the model in this folder is used now, as the folder's time. A folder outside the store is not changed."""
     if folder.parent == store():
         with suppress(OSError):
             os.utime(folder)

@@ -49,7 +49,7 @@ def download(model: HubId, report: Report) -> Path:
 
     Args:
         model: the model, with any revision.
-        report: called with the progress, several times a second.
+        report: called several times a second, with the bytes downloaded so far and of all files; returns whether to continue.
 
     Raises:
         Cancelled: `report` returned False.
@@ -146,7 +146,8 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _alone(partial: Path, report: Report) -> Iterator[None]:
-    """A context in which no other process that shares the folder writes to the same model."""
+    """A context in which no other process that shares the folder writes to the same model. It waits for that process, and
+    calls `report(0, 0)` meanwhile."""
     import filelock
 
     lock = filelock.FileLock(f"{partial}.lock")

@@ -17,8 +17,8 @@ class Output:
     """What a model computes from its last vectors.
 
     Attributes:
-        kind: `tokens`, logits over the vocabulary; `label`, over the labels of a text; `labels`, over the labels of each token;
-            `span`, two logits for each token, as the start and as the end of an answer; `vectors`, nothing more.
+        kind: `tokens`, logits over the vocabulary; `label`, logits over the labels of a text; `labels`, logits over the labels
+            of each token; `span`, two logits for each token, as the start and as the end of an answer; `vectors`, no logits.
         labels: the names of the labels.
         independent: whether each label has a probability of its own, so that several may hold.
         separator: for `span`, the id between the question and the text; −1 if the tokenizer has none.
@@ -37,7 +37,7 @@ class Output:
         return axes.get(self.kind, "batch label")
 
     def given(self, ids: Int[Tensor, "batch source"]) -> dict[str, Tensor]:
-        """Further arguments of the model for these ids."""
+        """Further arguments of the model for these ids: `token_type_ids` if it is `typed`, otherwise none."""
         if self.kind != "span" or not self.typed:
             return {}
         separators = ids == self.separator
@@ -78,7 +78,7 @@ def last_tokens(keep: Bool[Tensor, "batch target"]) -> Int[Tensor, " batch"]:
 
 
 def best_span(logits: Float[Tensor, "bound source"], allowed: Bool[Tensor, " source"], longest: int) -> tuple[int, int]:
-    """The first and the last token of the span whose start and end have the largest sum of logits.
+    """The indices of the first and the last token of the span whose start and end have the largest sum of logits.
 
     Args:
         logits: of each token, as the start and as the end of the span.

@@ -1,4 +1,4 @@
-"""Which class of `transformers` a folder has: one with a language head, with a head for labels or spans, or a base model.
+"""The class of `transformers` of a folder's model: with a language head, with a head for labels or spans, or a base model.
 
 The configuration names the class that was saved (`architectures`). A base model, such as `BertModel`, has no output layer.
 """

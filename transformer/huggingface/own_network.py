@@ -90,8 +90,8 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
 
 
 def own_config(marian: PreTrainedModel, pad: int, longest: int) -> TransformerConfig:
-    """The configuration with which our network computes the same as a Marian model. Arguments and errors as for
-    `own_network`."""
+    """The configuration with which our network computes the same as a Marian model. Arguments as for `own_network`.
+    Raises CheckpointError or ConfigError if our network cannot represent the model."""
     given: Any = marian.config
     for ours, theirs in (("heads", "attention_heads"), ("d_ff", "ffn_dim")):
         encoder, decoder = (getattr(given, f"{stack}_{theirs}") for stack in ("encoder", "decoder"))

@@ -10,9 +10,9 @@
 
 - `pair`: two runs, the row and the two tokens that are compared. `places`: what can be taken from the other run.
 - `sweep`: every place, one at a time (`patch_everywhere`). `scores`: four measures of the result.
-- `need`: needed against enough. `averages`: the same over many pairs, with intervals.
+- `need`: which heads the answer needs, and which are enough. `averages`: the same over many pairs, with intervals.
 - `head_paths`: the effect of a head through another head. `repair`: what other heads do differently.
-- `attribution`: an estimate of all places by one backward pass, and the terms of one of them.
+- `attribution`: an estimate of the effect of every place by one backward pass, and its terms for one place.
 """
 
 from transformer.patching.attribution import Attribution, agreement, attribute_everywhere, attribute_place

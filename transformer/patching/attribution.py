@@ -73,8 +73,8 @@ class Attribution(NamedTuple):
 def attribute_place(
     pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Attribution:
-    """The terms of the estimate of one place, which `attribute_everywhere` adds up. The other arguments and the errors are the
-    same, and one more:
+    """The terms that `attribute_everywhere` adds up for one place. The arguments after `place` are those of
+    `attribute_everywhere`; so are the errors, and one more:
 
     Raises:
         InputError: there is no such place.
@@ -96,8 +96,8 @@ def attribute_place(
 
 
 def agreement(estimated: Grids, patched: Patched) -> float:
-    """The correlation between estimated and exact changes of the logit difference, over all places. NaN if one of them is the
-    same everywhere.
+    """Pearson's correlation between estimated and exact changes of the logit difference, over all places. NaN if one of
+    them is the same everywhere.
 
     Args:
         estimated: what `attribute_everywhere` returned.
@@ -120,8 +120,8 @@ def agreement(estimated: Grids, patched: Patched) -> float:
 
 
 def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """For each tensor, the gradient of the logit difference in the run into which places would be put, and how much the tensor
-    of the other run differs from that run's."""
+    """For each tensor of the base run, which would be patched: the gradient of the logit difference with respect to it, and
+    the same tensor of the other run minus it."""
     noise = one_of("direction", direction, DIRECTIONS) == "noise"
     base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
     with torch.inference_mode(), tracing(pair.network, keep=paths) as others:

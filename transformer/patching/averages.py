@@ -30,7 +30,7 @@ class Interval:
     """A mean over pairs, and its 95 % interval by the bootstrap: the middle 95 % of the means of resampled lists of pairs.
 
     Attributes:
-        mean, low, high: kind → a number for each head.
+        mean, low, high: kind of attention → a share for each head, [layer, head].
     """
 
     mean: OfHeads
@@ -46,7 +46,7 @@ class AverageNeeds:
         done, total: number of pairs that have been read so far, and of all pairs.
         left_out: number of read pairs that are not in the averages, because their runs barely differ, prefer the same token, or
             differ in length.
-        lost, restored: measure → kind → the shares of each head (`need.role`) in each pair, [pair, layer, head].
+        lost, restored: measure → kind of attention → the shares of each head (`need.role`) in each pair.
     """
 
     done: int
@@ -126,8 +126,9 @@ def average_needs(
 
 
 def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str, str]]:
-    """Pairs of held-out texts of a task. If the task is about pronouns, the two sentences of a pair differ in the word that
-    decides what the pronoun means. In any other task, they are two texts of equally many tokens with different answers.
+    """At most `count` pairs of held-out texts of a task. If the task is about pronouns, the two sentences of a pair differ in
+    the word that decides what the pronoun means. In any other task, a pair is two texts of equally many tokens with different
+    answers.
 
     Raises:
         InputError: there is no such task, `count` is not from 1 to `MOST_PAIRS`, or the seed is not a text or a whole number.

@@ -31,6 +31,7 @@ class Bench:
         base: the ids that the base run reads.
         other, values: path → tensor of the other run, and of the base run.
         ends: measure → its value in the corrupt and in the clean run.
+        clean: log-probabilities of the clean run in the compared row, for each item.
         base_scores: the measures of each item of the base run.
         shares_prefix: whether the positions before the first patched one are computed only once, and all items use their keys
             and values. In a decoder alone, patching does not change these positions.
@@ -58,7 +59,7 @@ class Bench:
 
         Args:
             ids: the ids that are read.
-            keep: paths of the tensors.
+            keep: paths of the tensors that are kept.
             edits: the edits of the run.
             first: the first position that is computed in each item; no edit changes the positions before it. The recorded
                 tensors start at this position too.
@@ -81,7 +82,7 @@ class Bench:
         return values, scores(self.pair, logits, self.clean)
 
     def changes(self, places: Sequence[Place]) -> Iterator[tuple[list[Place], Scores]]:
-        """Patch each place in a run of its own. Yields, for each pass, its places and how much each changes the measures."""
+        """Patch each place in a batch item of its own. Yields, for each pass, its places and the changes of the measures."""
         if self.shares_prefix:
             places = sorted(places, key=lambda place: place.position or 0)
         first, base = 0, self.base_scores
@@ -107,7 +108,7 @@ class Bench:
         return min(*positions, self.pair.row)
 
     def _prefix(self, ids: Ids, length: int) -> object:
-        """A cache with the keys and values of the first positions, the same for each item."""
+        """A cache with the keys and values of the first `length` positions, the same for each item."""
         cache = self.pair.network.new_cache()
         assert ids.target is not None
         with tracing(self.pair.network, keep=False):  # the edits of a scope of the caller must not act here

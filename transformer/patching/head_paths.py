@@ -17,9 +17,10 @@ BRANCHES = ("query", "key", "value")
 def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Kind → for each receiving head, the share of the logit difference that moves if another head (the sender) is taken from
-    the other run, but only the receiver reads the change, and only in its query, key or value. 0 for heads that do not read the
-    sender's output. If a path carries the clean answer, its share is positive for `denoise` and negative for `noise`.
+    """The effect of one head, the sender, through each other head, the receiver: kind of attention → a share for each receiver.
+    The sender is taken from the other run, but only the receiver reads the change, and only in its query, key or value. The
+    share is the change of the logit difference, divided by the gap between the clean and the corrupt run: 0 for heads that do
+    not read the sender's output; positive for `denoise` and negative for `noise` if the path carries the clean answer.
 
     This takes three steps (Wang et al. 2022). First, the sender is taken from the other run while all other heads keep their
     output of the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks.

@@ -26,10 +26,10 @@ def role(lost: float, restored: float) -> str:
     """The role of a head, from two shares of the difference between the clean and the corrupt run.
 
     Args:
-        lost: the share that the clean run loses if this head alone is taken from the corrupt run. The head is needed if it is
-            at least 0.5.
-        restored: the share that the corrupt run gains if this head alone is taken from the clean run. The head is enough if it
-            is at least 0.5.
+        lost: the share that the clean run loses if this head alone is taken from the corrupt run. The head is needed if
+            the share is at least 0.5.
+        restored: the share that the corrupt run gains if this head alone is taken from the clean run. The head is enough if
+            the share is at least 0.5.
 
     Returns:
         `alone`: needed and enough. `backup`: enough, but not needed, because other heads can do the same. `partner`: needed,
@@ -52,7 +52,7 @@ class Needs:
     """How much of the difference between the clean and the corrupt run is lost without each head, and restored by it alone.
 
     Attributes:
-        lost, restored: kind → the shares of each head (`role`).
+        lost, restored: kind of attention → the share of each head, as for `role`.
     """
 
     lost: OfHeads
@@ -73,7 +73,7 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
     Args:
         denoised, noised: complete results of `patch_everywhere` with all positions together.
-        metric: the measure whose shares are compared.
+        metric: the measure whose shares are compared, one of `METRICS`.
 
     Raises:
         InputError: the two are not such results of the same pair, or the runs barely differ.
@@ -128,7 +128,7 @@ def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> floa
 
 
 def _ranks(values: Float[np.ndarray, " head"]) -> Float[np.ndarray, " head"]:
-    """The rank of each number; equal numbers share the mean of their ranks."""
+    """The rank of each number, counted from 1; equal numbers share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return (ends - (counts - 1) / 2)[inverse]

@@ -32,6 +32,7 @@ def patched_logits(
 def most_probable(
     tokens: Sequence[int], probabilities: Sequence[Float[np.ndarray, " vocab"]], most: int = MOST_TOKENS
 ) -> list[int]:
-    """The ids `tokens`, then those of the `most` most probable tokens of each run; each id once, at most 2 · `most` in all."""
+    """The ids in `tokens`, then the ids of the `most` most probable tokens of each run (a row of `probabilities`), each id
+    once; at most 2 · `most` ids in all."""
     listed = [*tokens, *(int(token) for of in probabilities for token in np.argsort(-of)[:most])]
     return list(dict.fromkeys(listed))[: 2 * most]

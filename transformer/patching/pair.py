@@ -33,7 +33,7 @@ class Ids(NamedTuple):
 
     @classmethod
     def of(cls, trace: Trace) -> "Ids":
-        """The ids of the first text of a trace."""
+        """The ids of item 0 of the batch of a trace."""
         with torch.inference_mode(False):  # ids that were made in inference mode could not be used for gradients
             return cls(*(torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids)))
 
@@ -52,10 +52,11 @@ class RunPair:
     Attributes:
         network: the network, in evaluation mode. It is not changed.
         clean, corrupt: the ids that the network reads in each run.
-        row: the row of the logits that is compared.
+        row: the row of the logits that is compared, counted from 0.
         tokens: ids of the token that the clean run prefers, and of the token that the corrupt run prefers. The logit difference
             is the logit of the first minus the logit of the second.
-        wanted: the most probable token of the clean run in each row from `row` on: its answer from there.
+        wanted: the most probable token of the clean run in each row from `row` on: its answer from there. Without both stacks,
+            only in `row`.
         same_answer: whether both runs find the same token most probable in this row. Then the second of `tokens` is the token
             that gains most in the corrupt run.
     """
@@ -79,7 +80,7 @@ class RunPair:
         return self.length(self.sides[-1]) - self.row
 
     def length(self, side: str) -> int:
-        """The number of tokens of a side, the same in both runs."""
+        """The number of tokens of a side, the same in both runs; 0 for a side that is not read."""
         ids = getattr(self.clean, side)
         return 0 if ids is None else ids.shape[1]
 
@@ -168,8 +169,8 @@ def check_pair(pair: object) -> None:
 
 
 def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "row vocab"]) -> int:
-    """The first row whose most probable tokens differ. If none differ, the row with the largest divergence from the clean to
-    the corrupt distribution."""
+    """The first row whose most probable tokens differ. If none differ, the row with the largest Kullback–Leibler divergence
+    from the clean to the corrupt distribution."""
     differing = (clean.argmax(-1) != corrupt.argmax(-1)).nonzero()
     if len(differing):
         return int(differing[0])

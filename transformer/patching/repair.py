@@ -12,10 +12,10 @@ from transformer.validation import one_of
 def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """How much the output of every head changes if one head's output is taken from the other run: the length of the change
-    divided by the length of the unchanged output, over all tokens. 0 for heads that do not read the head's output, 1 for a
-    change as long as the output itself, and infinite for a head whose output was zero. For the head itself, this is the change
-    that was made.
+    """Kind of attention → how much the output of each head changes if the output of `head` is taken from the other run: the
+    length of the change divided by the length of the unchanged output, over all tokens. 0 for heads that do not read the output
+    of `head`, 1 for a change as long as the output itself, and infinite for a head whose output was zero. For `head` itself,
+    this is the change that was made.
 
     A change shows that a head reacts. To see whether it makes up for the loss, look at the answer if both heads are taken from
     the other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.

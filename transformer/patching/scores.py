@@ -34,7 +34,7 @@ class Scores(NamedTuple):
     exact: Float[Tensor, " item"]
 
     def moved(self, base: "Scores") -> "Scores":
-        """The measures minus those of another batch."""
+        """The measures minus those of `base`, item by item."""
         return Scores(*(values - of_base for values, of_base in zip(self, base, strict=True)))
 
 

@@ -118,7 +118,8 @@ def patch_everywhere(
             `residual_stream` (after the layer), `embedding`.
         direction: `denoise` or `noise` (`Patched`).
         positions: `together`: all tokens of a place at once; `each`: every token on its own.
-        steps: `all` steps of the decoder, or `this`: at a place in the decoder, only the step that writes the token of the row.
+        steps: `all` steps of the decoder, or `this`: at a place in the decoder, only the step that writes the token of
+            the compared row.
         also: places that are taken in every run, also in the base run.
 
     Raises:
@@ -135,7 +136,8 @@ def patch_everywhere(
 
 
 def all_places(pair: RunPair, swap: Swap, each: bool) -> tuple[dict[str, tuple[int, int, int]], list[Place]]:
-    """The shape [layer, head, position] of each grid (`Place.grid`), and all places of the grids.
+    """The shape [layer, head, position] of each grid (`Place.grid`), and all places of the grids. With `each`, every position
+    is a place of its own.
 
     Raises:
         InputError: the network has no such tensors.

@@ -14,11 +14,12 @@ from transformer.network.tap import Edit, Recording, Scope, Tap, Traceable, trac
 
 @dataclass(frozen=True, eq=False)
 class Change(Edit):
-    """An edit that computes a tensor again from other tensors of the pass.
+    """An edit that computes a tensor again from tensors that came before it in the pass.
 
     Attributes:
         path: path of the tap.
-        function: called with the tensor and the `Scope` of the pass, which has the other tensors; returns the new tensor.
+        function: called with the tensor and the `Scope` of the pass, whose `values` are the tensors so far; returns the new
+            tensor.
     """
 
     path: str
@@ -58,10 +59,11 @@ class Candidate:
     """A mistake that somebody may have made, at one place.
 
     Attributes:
-        names: short name of the mistake, or of both mistakes if two are made at once.
+        names: a short name of the mistake; two names if two mistakes are made at once.
         words: the mistakes in words, one for each name.
         where: the place in words; empty if the mistake has only one place.
-        parts: the sub-layers that the mistake changes, or `source_embedding`, `target_embedding`, `encoder`, `decoder`.
+        parts: what the mistake changes: paths of sub-layers, `source_embedding`, `target_embedding`, `encoder`, `decoder` or
+            `logits`.
         make: a function that returns the change.
     """
 
@@ -75,7 +77,7 @@ class Candidate:
 def run_altered(
     model: Transformer, source: Tensor, target: Tensor, alterations: Sequence[Alteration]
 ) -> tuple[Tensor, Recording]:
-    """The logits and all tensors of a pass of our network with these changes."""
+    """The logits and all tensors of a pass of our network with all these changes at once."""
     for each in alterations:
         source = source if each.source is None else each.source
         target = target if each.target is None else each.target
@@ -93,7 +95,7 @@ def run_altered(
 
 @contextmanager
 def replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
-    """Within this context, an attribute or a part of a module has another value."""
+    """Within this context, the attribute or submodule `name` of a module is `value`."""
     own = name in vars(module) or name in module._modules
     before = getattr(module, name)
     setattr(module, name, value)

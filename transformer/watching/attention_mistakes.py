@@ -29,7 +29,7 @@ def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
 
 
 def scalings(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: scores divided by another number, or not divided."""
+    """Mistakes to try: scores that are not scaled, or scaled by another factor than in our network."""
     divisor, config = setting.config.score_scale, setting.config
     numbers = {
         "no scaling": ("scores are not divided by √d_head", 1.0),
@@ -60,7 +60,7 @@ def _times(factor: float, values: Tensor, _scope: Scope) -> Tensor:
 def _each(
     setting: Setting, name: str, words: str, tap: str, function: Callable[[Tensor, Scope], Tensor], *kinds: Kind
 ) -> Iterator[Candidate]:
-    """A candidate for each group of attentions: one tensor of each of its attentions is changed by `function`."""
+    """A candidate for each group of attentions of these `kinds`: `function` changes the tensor `tap` of each of them."""
     for where, paths in setting.attention_places(*kinds):
         edits = tuple(Change(f"{path}.{tap}", function) for path in paths)
         yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
@@ -131,7 +131,8 @@ def _joined(path: str) -> Change:
 
 
 def memories(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the memory, or the keys and values of cross-attention, come from elsewhere."""
+    """Mistakes to try: the decoder reads the encoder's input, or cross-attention makes its queries, keys or values from the
+    wrong stack."""
     encoder = tuple(path for path in setting.sublayers if path.startswith("encoder"))
     words = "the decoder reads the encoder's input (the embeddings) instead of its output"
     edit = Change("encoder.output", lambda _, scope: scope.values["source_embedding.sum"])
@@ -177,8 +178,8 @@ def _rewired(
 
 
 def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x: Tensor, own: Tensor, *_: object) -> Tensor:
-    """The result of an attention that reads other inputs: `query` and `memory` are each `x` (the queries' vectors) or
-    `memory`."""
+    """The result of the attention `forward` with other inputs. `query` and `memory` name them: "x" for `x`, the vectors of the
+    decoder; "memory" for `own`, the output of the encoder."""
     given = {"x": x, "memory": own}
     return forward(given[query], given[memory], mask)
 

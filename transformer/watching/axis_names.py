@@ -21,8 +21,8 @@ class Sizes:
 
     Attributes:
         batch: number of texts; None if it is unknown.
-        batch_axis: the axis of texts.
-        lengths: side → number of tokens.
+        batch_axis: index of the batch axis, 0 or 1.
+        lengths: side (`source` or `target`) → number of tokens.
         sides: name of an input → its side.
         features: name of an axis of features → the sizes that it can have.
         heads: number of heads.
@@ -68,8 +68,8 @@ class Sizes:
 
 
 def main_inputs(module: nn.Module, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The tensors that a module is called with: name of the argument of `forward` → tensor. A tensor that is given twice is
-    listed once."""
+    """The tensors that a module is called with: name of the argument of `forward` → tensor. A tuple `x` gives `x0`, `x1`, …;
+    other containers are left out. A tensor that is given twice is listed once."""
     try:
         bound = dict(inspect.signature(module.forward).bind(*given, **named).arguments)
     except (TypeError, ValueError):
@@ -89,7 +89,8 @@ def is_main(name: str, tensor: Tensor) -> bool:
 
 
 def sizes_of(module: nn.Module, inputs: Mapping[str, Tensor], tokens: Mapping[str, Sequence[Sequence[str]]]) -> Sizes:
-    """The sizes by which axes are recognised, found from the layers of a module and from its inputs."""
+    """The sizes by which axes are recognised, found from the layers of a module, its inputs (name → tensor) and the labels in
+    `tokens` (side → rows)."""
     sizes = Sizes()
     mains = {name: tensor for name, tensor in inputs.items() if is_main(name, tensor)}
     sizes.sides = _sides([*mains])
@@ -126,7 +127,7 @@ def _sides(names: Sequence[str]) -> dict[str, str]:
 def _measure(
     sizes: Sizes, module: nn.Module, mains: Mapping[str, Tensor], tokens: Mapping[str, Sequence[Sequence[str]]]
 ) -> None:
-    """Find the number of texts and the lengths of both sides, and set them in `sizes`."""
+    """Set the batch axis, the batch size and the lengths of both sides in `sizes`."""
     shapes = {side: mains[name].shape for name, side in sizes.sides.items() if mains[name].ndim > 1}
     if shapes:
         fitting = [axis for axis in (0, 1) if len({shape[axis] for shape in shapes.values()}) == 1]

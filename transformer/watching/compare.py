@@ -55,12 +55,12 @@ def compare(
         print(compare(my_transformer, Transformer(config), source, target))
 
     Both networks run on the same ids with the same weights: the weights of `mine` are copied into a copy of `ours`. Then this
-    copy is run with every mistake of a list, one at a time. The mistake with which it gives the numbers of `mine` is the
-    reason. Neither `mine` nor `ours` is changed.
+    copy is run with the mistakes of a list, one or several at a time. The mistakes with which it gives the numbers of `mine`
+    are the reasons. Neither `mine` nor `ours` is changed.
 
     Args:
         mine: the module, called as `mine(source, target)`, which returns logits.
-        ours: our network of the same sizes; its weights do not matter, for example from `network_like`.
+        ours: a network of ours with the same sizes, for example from `network_like`; its weights do not matter.
         source, target: ids; best a batch of two texts with padding at the end of the source. The target is what the decoder
             reads.
         mapping: name of a parameter of mine → name of a parameter of ours, where names and the order of computation are not
@@ -125,8 +125,8 @@ def compare(
 def _explained(
     failure: InputError, mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, *given: Any
 ) -> InputError:
-    """The error to raise for a module that fails. Its message also names the mistakes that are found on as many texts as
-    tokens, because a module that exchanges axes runs there without an error."""
+    """The error to raise for a module that fails. A module that exchanges the axes of texts and tokens runs if both have the
+    same size. The modules are compared again on such a batch; if this finds the mistakes, the message names them."""
     size = min(source.shape[1], target.shape[1])
     rows = torch.arange(size)[:, None]
     columns = (torch.arange(size) + rows // len(source)) % size  # a repeated text begins at another token
@@ -148,15 +148,15 @@ def _explained(
 def _compared(
     mine: nn.Module, ours: Transformer, source: Tensor, target: Tensor, mapping: Any, run: Run | None, tolerance: float
 ) -> Compared:
-    """A pass of `mine`, and a copy of `ours` with the same weights."""
+    """A recorded pass of `mine`, and a copy of `ours` with the weights of `mine`."""
     recorder, logits = _their_pass(mine, source, target, run, ours)
     with torch.no_grad():
         return Compared.of(mine, ours, source, target, recorder, logits, mapping, tolerance)
 
 
 def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
-    """A copy of `mine` with other values in every norm and bias whose values are all equal, as before training. None if there
-    is no such norm or bias, or if `mine` cannot be copied."""
+    """A copy of `mine` with random values added to every norm and bias whose values are all equal, as before training. None if
+    there is no such norm or bias, or if `mine` cannot be copied."""
     try:
         other = copy.deepcopy(mine)
     except Exception:  # noqa: BLE001 (a module may refuse in any way)
@@ -174,7 +174,7 @@ def _with_other_norms(mine: nn.Module, compared: Compared) -> nn.Module | None:
 def _randomness(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, compared: Compared, found: Found
 ) -> list[Reason]:
-    """A reason, if dropout is on or anything else makes two runs of `mine` differ; otherwise empty."""
+    """A list of one reason, if dropout is on or anything else makes two runs of `mine` differ; otherwise an empty list."""
     if compared.recorder.dropped:
         where = "in training mode; call eval()" if mine.training else "also in evaluation mode, because it is always on"
         return [Reason("dropout on", f"dropout is on: your module is {where}", "", found.reached.logits)]
@@ -213,7 +213,7 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
 def _their_pass(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
 ) -> tuple[Pass, Tensor]:
-    """A recorded pass of `mine`, and its logits [batch, position, vocab]."""
+    """A recorded pass of `mine`, and its logits [batch, position, vocab]. Raises InputError if it fails or returns none."""
     inputs = {"source": source.clone(), "target": target.clone()}
     recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
     call: Run = run or (lambda module, source, target: module(source, target))

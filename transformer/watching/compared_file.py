@@ -23,10 +23,10 @@ class ComparedTensor(NamedTuple):
 
     Attributes:
         path: its path in our network.
-        axes: the names of its axes, without the axis of the texts.
+        axes: the names of its axes, without `batch`.
         difference: the largest difference between the two tensors, in units of the largest number of ours. Source padding and
             hidden scores do not count. ∞ if the other network has no tensor of this size.
-        ours: its numbers, for the first text.
+        ours: its numbers, for item 0 of the batch.
         theirs: the numbers of the nearest tensor of the other network, in our order of axes; None if there is none.
     """
 
@@ -43,9 +43,9 @@ class ComparedRun(NamedTuple):
     Attributes:
         says: the result of the comparison, in sentences.
         first: path of the first tensor that differs; None if the logits agree.
-        tolerance: the largest difference that counts as equal.
-        tensors: the tensors of our network that were looked for, in the order of computation.
-        labels: side → labels of the tokens of the first text.
+        tolerance: the largest difference that counts as equal, in the unit of `ComparedTensor.difference`.
+        tensors: the tensors of our network that were looked for in the other network, in the order of computation.
+        labels: side → labels of the tokens of item 0 of the batch.
     """
 
     says: tuple[str, ...]
@@ -56,7 +56,7 @@ class ComparedRun(NamedTuple):
 
 
 def compared_bytes(run: ComparedRun) -> bytes:
-    """The contents of a safetensors file, which `read_compared` reads."""
+    """The contents of a safetensors file with these tensors and sentences. `read_compared` reads it."""
     arrays = {}
     for index, tensor in enumerate(run.tensors):
         arrays[f"ours.{index}"] = np.ascontiguousarray(tensor.ours, np.float32)

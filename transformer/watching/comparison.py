@@ -43,17 +43,18 @@ class Comparison:
         difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ, NaN
             if some of theirs are not finite.
         first: path of the first tensor of ours that theirs does not have; None if the logits agree.
-        first_difference: the largest difference between the tensor at `first` and the nearest tensor of theirs, in units of its
-            largest number.
+        first_difference: the largest difference between the tensor at `first` and the nearest tensor of theirs, in units of the
+            largest number of ours.
         place: the first difference in words; empty if there is none.
-        reasons: the mistakes that were found by trying, in the order of computation.
+        reasons: randomness, such as dropout; shared weights; then the mistakes that were found by trying, in the order of
+            the search.
         explained: whether ours with all these mistakes gives the logits of theirs.
-        remaining: the difference of the logits with all reasons.
+        remaining: the difference of the logits if ours makes all these mistakes, in the same unit as `difference`.
         notes: remarks, each a sentence.
         weights: name of each weight of ours → names of their parameters from which it was copied.
-        tolerance: the largest difference that counts as equal.
-        tensors: tensors of ours beside the nearest tensors of theirs, for the first text, in the order of computation.
-        labels: side → its ids as labels, for the first text.
+        tolerance: the largest difference that counts as equal, in the same unit.
+        tensors: tensors of ours beside the nearest tensors of theirs, for item 0 of the batch, in the order of computation.
+        labels: side → its ids as labels, for item 0 of the batch.
     """
 
     agrees: bool
@@ -71,7 +72,7 @@ class Comparison:
     labels: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     def save(self, path: str | Path) -> None:
-        """Write the file of `to_bytes`.
+        """Write what `to_bytes` returns to a file.
 
         Raises:
             CheckpointError: the file cannot be written.

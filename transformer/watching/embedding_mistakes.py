@@ -47,7 +47,7 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
 
 
 def _multiplied(side: str, scale: float) -> Change:
-    """The change that multiplies token and position instead of adding them."""
+    """The change that multiplies the token embedding, times `scale`, with the position instead of adding the two."""
 
     def function(_: Tensor, scope: Scope) -> Tensor:
         return scope.values[f"{side}_embedding.token"] * scale * scope.values[f"{side}_embedding.position"]
@@ -134,10 +134,10 @@ def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tens
 def _angles(
     length: int, width: int, order: str, form: int, exchanged: bool, cosines: bool = False, base: int = 10_000
 ) -> Tensor:
-    """Positions with other angles or waves. `form` chooses the exponent: 0, the column of the pair's sine, as usual; 1, the
-    column; 2, twice the usual exponent; 3, the usual exponent, but only sines, or only cosines if `cosines`; 4, twice the
-    column; 5, for cosines the exponent of the next pair; 6, half the usual exponent; 7, the usual exponent with a minus sign.
-    `exchanged` exchanges sines and cosines."""
+    """Sinusoidal positions [length, width] with other angles or waves. `form` chooses the exponent: 0, the column of the
+    pair's sine, as usual; 1, the column; 2, twice the usual exponent; 3, the usual exponent, but only sines, or
+    only cosines if `cosines`; 4, twice the column; 5, for cosines the exponent of the next pair; 6, half the usual exponent;
+    7, the usual exponent with a minus sign. `exchanged` exchanges sines and cosines."""
     column = torch.arange(width, dtype=torch.float64)
     pair = column - column % 2
     exponent = (pair, column, 2 * pair, pair, 2 * column, pair + 2 * (column % 2), pair / 2, -pair)[form]
@@ -167,7 +167,7 @@ def _summed(
 
 
 def ids(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the network reads other ids of the target or of the source."""
+    """Mistakes to try: the encoder or the decoder reads other ids, such as a target that is not shifted."""
     source, target, pad = setting.source, setting.target, setting.config.target_pad
     first, fill = target[:, :1], torch.full_like(target[:, :1], pad)
     shifted = {
@@ -218,7 +218,7 @@ def ids(setting: Setting) -> Iterator[Candidate]:
 
 
 def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:
-    """The change with which a side embeds other ids, under the masks of the ids that were given."""
+    """The change with which a side embeds `ids`, while the masks are still made of the original ids."""
     name = "scaled" if setting.config.scale_embedding else "token"
     factor = math.sqrt(setting.config.d_model) if setting.config.scale_embedding else 1.0
     table = setting.module(f"{side}_embedding.table")

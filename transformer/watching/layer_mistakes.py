@@ -45,7 +45,7 @@ def layers(setting: Setting) -> Iterator[Candidate]:
 def _changed(
     setting: Setting, name: str, words: str, function: Layer, stacks: Sequence[str] = ("encoder", "decoder")
 ) -> Iterator[Candidate]:
-    """A candidate for each group of stacks: all their layers run `function` instead of their own `forward`."""
+    """A candidate for each group of these `stacks`: all layers of the group run `function` instead of their own `forward`."""
     for where, group in STACKS:
         if {*group} <= {*stacks}:
             parts = tuple(
@@ -117,21 +117,21 @@ def _memory_normalised(layer: Any, x: Tensor, memory: Tensor, own: Mask, other: 
 
 
 def _attended(layer: Any, x: Tensor, *given: Any) -> Tensor:
-    """The input of a layer's feed-forward network. `given` is the mask for a layer of the encoder; for one of the decoder, the
-    memory, its own mask and the mask of the memory."""
+    """`x` after the attention sub-layers of a layer. `given` is the mask for a layer of the encoder; for a layer of the
+    decoder, the memory, the mask of self-attention and the mask of cross-attention."""
     own = given[0] if len(given) == 1 else given[1]
     return _crossed(layer, layer.self_attention_add_norm(x, lambda x: layer.self_attention(x, x, own)), *given)
 
 
 def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
-    """`x` after the cross-attention of a layer; unchanged for a layer of the encoder, which has none."""
+    """`x` after the cross-attention of a layer; unchanged for a layer of the encoder. `given` is as for `_attended`."""
     if len(given) == 1:
         return x
     return layer.cross_attention_add_norm(x, lambda x: layer.cross_attention(x, given[0], given[2]))
 
 
 def skipped_layers(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: layers are skipped. One candidate for each stack of which the other network runs fewer layers than ours.
+    """Mistakes to try: layers are skipped. One candidate for each stack in which the other network runs fewer layers than ours.
 
     The weights of the layers that ran are in the first layers of our model, so its last layers stand for the skipped ones.
     """
@@ -151,7 +151,8 @@ def _identity(x: Tensor, *_: object) -> Tensor:
 
 
 def stacks(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: layers that do not read one another; positions added in every layer; texts taken for positions."""
+    """Mistakes to try: every layer reads the embeddings; positions are added in every layer; the axes of texts and positions
+    are exchanged."""
     forms: dict[str, tuple[str, Layer]] = {
         "layers not chained": ("every layer reads the embeddings, and only the result of the last layer is used", _unchained),
         "batch_first forgotten": (
@@ -223,7 +224,8 @@ def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
 
 
 def _from_layer(setting: Setting, path: str, branch: str, layer: int, normed: bool) -> Change:
-    """The change with which cross-attention makes its keys or values (`branch`) from the output of one layer of the encoder."""
+    """The change with which cross-attention makes its keys or values (`branch`) from the output of one layer of the encoder,
+    counted from 0; with `normed`, from the final norm of this output."""
     read = f"encoder.layers.{layer}.feed_forward_add_norm.{'sum' if setting.config.norm_first else 'normalized'}"
     projection, norm = (
         setting.module(f"{path}.{branch}.projection"),

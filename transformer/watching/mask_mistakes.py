@@ -99,8 +99,9 @@ def _masks_of_others(setting: Setting) -> Iterator[Candidate]:
 
 
 def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
-    """Candidates whose attentions have the mask `keep`. If it hides every key of a query, several ways of hiding are tried,
-    because the weights then depend on the way: a low number or −∞ in place of a score, or a low number added to it."""
+    """Candidates whose attentions have the mask `keep`, True where a query may attend to a key. If the mask hides every key of
+    a query, the weights depend on how it hides. Then several ways are tried: a low number or −∞ in place of a score, or a low
+    number added to the score."""
     ways: list[Weighing] = [lambda scores, _: scores.masked_fill(~keep, LOW).softmax(-1)]
     if not bool(keep.any(-1).all()):
         ways.append(lambda scores, _: (scores + torch.where(keep, 0.0, -1e4)).softmax(-1))

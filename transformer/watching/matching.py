@@ -1,4 +1,4 @@
-"""Which tensors of our network somebody's network computes too, in any order of axes."""
+"""The search for tensors of our network among those of somebody's network, which may have their axes in any order."""
 
 import functools
 import hashlib
@@ -121,14 +121,14 @@ class Library:
 
 
 def _counted(values: Tensor, keep: Tensor | None) -> Tensor:
-    """The numbers that count, as one row."""
+    """The numbers where `keep` is True, or all if it is None, as one row."""
     return values.flatten() if keep is None else values[keep.expand(values.shape)]
 
 
 def _heads(
     values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object
 ) -> Iterator[tuple[Tensor, tuple[str, ...], Tensor | None, object]]:
-    """The arguments of `_stack` for each head, because heads may be tensors of their own."""
+    """The arguments of `_stack` for each head, because each head may be a tensor of its own in the other network."""
     place, rest = axes.index("head"), tuple(axis for axis in axes if axis != "head")
     for number, head in enumerate(values.unbind(place)):
         yield head, rest, None if keep is None else keep.expand(values.shape).select(place, number), (key, number)
@@ -158,8 +158,8 @@ def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
 
 
 def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iterator[Tensor]:
-    """The tensor `theirs` in our order of axes, for each order that its shape allows. Neighbouring axes of it may be joined to
-    one."""
+    """The tensor `theirs` with our axes, which have the names `axes` and the sizes `shape`; once for each order in which its
+    shape can hold them. It may have neighbouring axes of ours joined to one, such as head and d_head."""
     for order in _orders(axes):
         sizes = [shape[place] for place in order]
         if _joins(theirs.shape, sizes):
@@ -168,7 +168,7 @@ def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iter
 
 
 def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
-    """Whether a shape is made of these sizes, in this order, with some neighbours multiplied."""
+    """Whether the shape `theirs` is `sizes`, in this order, with some neighbours multiplied. Sizes of 1 do not count."""
     rest = [size for size in sizes if size != 1]
     for size in (each for each in theirs if each != 1):
         part = 1
@@ -185,11 +185,12 @@ class Standing:
 
     Attributes:
         logits: the largest difference of the logits, in units of the largest logit; ∞ if their shapes differ.
-        place: the first tensor of ours that the other network does not have, as an index into `milestones`.
+        place: the first tensor of ours that the other network does not have, as an index into `milestones`; the number of
+            milestones if the logits agree.
         path: its path; None if the logits agree.
         difference: the largest difference between this tensor and the nearest of the other network, in units of its largest
             number.
-        present: how many of our tensors the other network has.
+        present: how many of our milestones the other network has.
     """
 
     logits: float
@@ -234,14 +235,14 @@ class Matching:
     def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
         """How far our run agrees with the other network.
 
-        A tensor of ours that the other network lacks does not count as a difference if it has a later tensor that derives from
-        this one: then it computes the same in another way.
+        A tensor of ours that the other network lacks is no difference if the other network has a later tensor of ours that
+        derives from the lacking one: then the other network computes the same in another way.
 
         Args:
             recording: our run.
             logits: the difference of the logits.
-            reached: the standing without a change; it is returned if the other network still lacks the tensors from its `place`
-                on.
+            reached: the standing before the last change; it is returned if the other network still lacks the next
+                `LOOK_AHEAD` tensors from its `place` on.
         """
         paths = milestones(recording)
         if logits <= self.tolerance:
@@ -269,7 +270,8 @@ def is_milestone(path: str) -> bool:
 
 
 def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bool:
-    """Whether the tensor at index `other` of the paths is computed from the earlier one at index `one`."""
+    """Whether the tensor at index `other` of the paths is computed from the earlier one at index `one`. `first_cross` is the
+    index of `FIRST_CROSS`."""
     if paths[one].startswith(("target", "decoder")) and paths[other].endswith(
         ("cross_attention.key.heads", "cross_attention.value.heads")
     ):
@@ -288,8 +290,8 @@ def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bo
 
 
 def region(recording: Recording, path: str, axes: tuple[str, ...], pads: Tensor) -> tuple[Tensor | None, object]:
-    """True for the numbers of a tensor that count, and a key for this choice; None for both if all numbers count. Padding of
-    the source does not count, because its vectors are not read. Neither do scores that a mask hides."""
+    """True for the numbers of a tensor that count, and a cache key for this mask; None for both if all numbers count. Padding
+    of the source (True in `pads`) does not count, because its vectors are not read. Neither do scores that a mask hides."""
     place = TensorPath.parse(path)
     kind = place.kind
     sides = {"source": pads} if kind is None else {}

@@ -37,7 +37,8 @@ def network_like(
 
     One pass of the module is recorded. Sizes come from its weights, the number of heads from its attentions, and the place of
     the norms from their order. The scale of the embedding and the mask of the target get their usual values: tokens are
-    multiplied by √d_model if positions are computed, and padding of the target is hidden as keys. `compare` names what differs.
+    multiplied by √d_model if positions are sinusoidal, and padding of the target is hidden as keys. `compare` names what
+    differs.
 
     Args:
         module: an encoder–decoder Transformer, for example `torch.nn.Transformer` or a class of yours.
@@ -79,7 +80,7 @@ def _usual(read: dict[str, Any]) -> dict[str, Any]:
 def _recorded(
     module: nn.Module, source: Tensor | None, target: Tensor | None, run: Callable[[nn.Module, Tensor, Tensor], Any] | None
 ) -> tuple[Pass, dict[str, int]]:
-    """A recorded pass of the module, and the number of tokens of each side, in all texts together."""
+    """A recorded pass of the module, and side → number of tokens in all texts of the batch together."""
     widths = [each.shape[-1] for each in module.parameters() if each.ndim == 1]
     width = max(set(widths), key=widths.count) if widths else 1
     ids = torch.tensor([[1, 2, 1], [2, 1, 2]])
@@ -154,7 +155,8 @@ def _heads(run: Pass, groups: Sequence[Group], in_decoder: Sequence[Group], toke
 
 
 def _feed_forward(run: Pass, others: Sequence[Use]) -> dict[str, Any]:
-    """The width and the activation of the first feed-forward network."""
+    """The fields `d_ff` and `activation`, from the first feed-forward network; empty if there is none. `others` are the linear
+    layers outside of attentions."""
     if len(others) < 2:
         return {}
     hidden = others[0].output

@@ -27,7 +27,8 @@ AXES: dict[str, tuple[tuple[int, ...], str]] = {
 
 class OtherNorm(nn.Module):
     """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, other axes, or
-    the running mean 0 and variance 1 of a new BatchNorm."""
+    the running mean 0 and variance 1 of a new BatchNorm. `form` is a key of `AXES`, `rms`, `batch`, `variance`, `unbiased`,
+    `unbiased variance` or `biased`. Weight and bias are those of `norm`."""
 
     def __init__(self, norm: Any, form: str, eps: float) -> None:
         super().__init__()

@@ -33,9 +33,9 @@ class Product:
     Attributes:
         query, key: the factors, [.., query, d_head] and [.., key, d_head].
         modules: paths of the modules that were running when the product was computed, from the outermost.
-        axes: for each axis of the tensor, `query`, `key`, or a number for another axis.
+        axes: for each axis of the tensor, `query`, `key`, or for any other axis a number, as a string.
         exponent: the scores, if the tensor is their exponential; None otherwise.
-        weights: the number of the attention whose weights the tensor is; None for scores.
+        weights: the index in `Operations.attentions` of the attention whose weights the tensor is; None for scores.
     """
 
     query: Tensor
@@ -81,6 +81,7 @@ class Operations(TorchDispatchMode):
     Attributes:
         modules: paths of the modules that are running now; `entered` and `left` update it.
         attentions: every attention so far.
+        products, origins: tensor → its `Product`; tensor → names of the inputs that it derives from.
     """
 
     @classmethod
@@ -126,7 +127,7 @@ class Operations(TorchDispatchMode):
         return result
 
     def computed(self, name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of an operation."""
+        """The result of the operation `func`. A subclass may change its arguments."""
         return func(*args, **kwargs)
 
     def before_write(self, tensor: Any) -> None:
@@ -136,7 +137,7 @@ class Operations(TorchDispatchMode):
         """Called after each operation."""
 
     def same(self, view: Tensor, tensor: Tensor) -> None:
-        """Record that a view, which this class made, derives from the same inputs as the tensor that it is a view of."""
+        """Record that `view`, which this class made from `tensor`, derives from the same inputs."""
         self.origins[view] = self.origin(tensor)
 
     def found(self, attention: Attention) -> None:
@@ -247,7 +248,7 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The items with which both lists begin."""
+    """The longest common prefix of both lists, item by item."""
     for left, right in zip(one, other, strict=False):
         if left != right:
             return
@@ -255,12 +256,12 @@ def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
 
 
 def default_axes(count: int) -> tuple[str, ...]:
-    """Names for this many axes: numbers, and for the last two `query` and `key`."""
+    """Names for this many axes: numbers from `0`, and for the last two `query` and `key`."""
     return (*map(str, range(count - 2)), "query", "key")
 
 
 def moved_axes(name: str, args: tuple[Any, ...], axes: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The axes after a transposition; None for an operation of another form."""
+    """The axes after the transposition `name`; None if it is not handled, such as `movedim`."""
     if name == "mT":
         return (*axes[:-2], axes[-1], axes[-2])
     if name == "permute":
@@ -292,7 +293,8 @@ def einsum_product(equation: str, first: Tensor, second: Tensor, modules: tuple[
 def averaged_axes(
     equation: str, factors: Sequence[Tensor], weights: Tensor, axes: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The axes of the values and of their averages, for an einsum of weights and values in any order."""
+    """The names of the axes of the values and of their averages, for an einsum whose factors are weights and values in any
+    order. `axes` are those of the weights."""
     one, other, output = einsum_labels(equation, factors[0], factors[1])
     labels, of_value = (one, other) if weights is factors[0] else (other, one)
     known = dict(zip(labels, axes, strict=False))

@@ -77,7 +77,7 @@ def _activated_first(forward: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def outputs() -> Iterator[Candidate]:
-    """Mistakes to try: the network returns a function of the logits in their place."""
+    """Mistakes to try: the network returns a function of the logits, such as their softmax, instead of the logits."""
     functions: dict[str, tuple[str, Callable[[Tensor], Tensor]]] = {
         "softmax of the logits": ("it returns probabilities: softmax of the logits", lambda logits: logits.softmax(-1)),
         "log-softmax of the logits": (

@@ -31,17 +31,17 @@ class Use:
 
     Attributes:
         kind: `linear`; `norm`; `table`, a table whose rows are picked by ids of the module's input; `positions`, any other
-            table.
+            table, or a matrix that is added.
         weight: of a linear layer [out, in]; of a norm [d_model]; of a table [row, d_model].
         bias: the bias; None if there is none.
         names: names of the parameters.
         module: path of the module that ran.
-        order: number of the operation, in the order of computation.
+        order: number of the operation, in the order of computation, counted from 1.
         output: the result.
-        ids: the ids of a table; None for other kinds.
+        ids: the ids that pick the rows of a table; None if there are none.
         origin: names of the inputs of the module that the input of a linear layer, or the ids of a table, derive from; empty
             for other kinds.
-        reads: numbers of the attentions whose averages a linear layer reads.
+        reads: indices of the attentions (`Operations.attentions`) whose averages of values a linear layer reads.
         eps: ε of a norm, if known.
     """
 
@@ -59,8 +59,8 @@ class Use:
 
 
 class Pass(Operations):
-    """Records a pass. Dropout is off in it, so that the numbers can be compared; `dropped` is True if dropout would have been
-    on.
+    """Records every tensor (`values`) and every use of a parameter (`uses`) of a pass. Dropout is off in it, so that the
+    numbers can be compared; `dropped` is True if dropout would have been on.
 
     Args:
         inputs: name → tensor, for the inputs of the module.

@@ -39,7 +39,7 @@ class Placed:
 
 def copy_config(config: TransformerConfig) -> TransformerConfig:
     """The configuration of the same network with room for every weight that the other network may have: biases, and matrices
-    that are not shared."""
+    that are not shared. It has no dropout."""
     return config.replace(
         tied_weights="nothing",
         head_projection="per_head",

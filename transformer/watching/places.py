@@ -78,7 +78,8 @@ class Setting:
         return f"{'source' if stack == 'encoder' else 'target'}_embedding.sum"
 
     def attention_places(self, *kinds: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """For each group of attentions in which a mistake may be made: the group in words, and the paths of its attentions."""
+        """For each group of attentions of these `kinds` (all by default) in which a mistake may be made: the group in words,
+        and the paths of its attentions."""
         kinds = kinds or tuple(Kind)
         groups: list[tuple[str, tuple[Kind, ...]]] = [("every attention", tuple(Kind))]
         groups += [
@@ -137,6 +138,6 @@ class Setting:
 
 
 def sublayer_words(path: str) -> str:
-    """A sub-layer in words: `the decoder's cross-attention of layer 2`."""
+    """A sub-layer in words, with its layer counted from 1: `the decoder's cross-attention of layer 2`."""
     stack, _, layer, part = path.split(".")[:4]
     return f"the {stack}'s {part.replace('_', '-').replace('feed-forward', 'feed-forward network')} of layer {int(layer) + 1}"

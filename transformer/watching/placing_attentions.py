@@ -25,7 +25,7 @@ JOINS = (("head", "d_head"), ("d_head", "head"))
 Layout = tuple[Sequence[str], Sequence[str]]
 
 
-# Every order of rows and of columns, the usual one first.
+# Every order of the rows of query, key and value, and of the columns of the output projection; the usual one first.
 ALL_LAYOUTS: tuple[Layout, ...] = tuple(product(LAYOUTS, JOINS))
 
 
@@ -38,7 +38,7 @@ class Group:
     """The linear layers of one attention with all its heads.
 
     Attributes:
-        attentions: numbers of the recorded attentions: one for each head, if the module computes heads one by one.
+        attentions: indices into `Pass.attentions`: one for each head, if the module computes heads one by one.
         branches: `query`, `key`, `value` → the linear layers, one for each head if every head has its own.
         output: the layer that reads the averages of all heads; None if there is none.
     """
@@ -50,6 +50,7 @@ class Group:
 
 def attention_groups(run: Pass, width: int) -> list[Group]:
     """The linear layers of each attention of a pass. Heads whose averages are read by one linear layer are one attention.
+    `width` is d_model.
 
     Raises:
         InputError: two of query, key and value of an attention come from no linear layer that was recorded.
@@ -133,7 +134,8 @@ def named_branches(names: Sequence[str]) -> dict[Branch, int] | None:
 
 
 def _branch_of(part: str, parts: Sequence[str]) -> Branch | None:
-    """The branch that a part of a name tells, by the letters that the names do not have in common."""
+    """The branch that a part of a name stands for: query, key or value. `parts` are the same part of all three names; the
+    letters with which all of them begin tell nothing."""
     start = 0
     while all(len(each) > start and each[start] == part[start] for each in parts):
         start += 1

@@ -1,4 +1,4 @@
-"""Which norm of somebody's Transformer is which of ours."""
+"""Norms of somebody's Transformer in a copy of our network: which norm of theirs is which of ours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,8 @@ def place_norms(
     placed: Placed, run: Pass, mine: nn.Module, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> None:
     """Place the norms of the other network in `placed`. A norm inside the module of a layer is placed by its order in the
-    layer, any other norm by the sub-layer before or after it."""
+    layer, any other norm by the sub-layer before or after it. `layers` has the kind and the layer of each of `groups`;
+    `others` are the linear layers outside of attentions."""
     width = placed.config.d_model
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
@@ -34,7 +35,7 @@ def place_norms(
 def _sublayers(
     placed: Placed, stack: str, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> dict[str, tuple[int, int]]:
-    """Path of each sub-layer of a stack → the numbers of the operations with which it begins and ends."""
+    """Path of each sub-layer of a stack → `Use.order` of the operations with which it begins and ends."""
     result = {}
     first = 0 if stack == "encoder" else placed.layers["encoder"]
     for layer in range(placed.layers[stack]):
@@ -50,7 +51,8 @@ def _sublayers(
 def _fill_stack(
     placed: Placed, stack: str, sublayers: Mapping[str, tuple[int, int]], own: Sequence[Use], unused: Unused
 ) -> None:
-    """Give each sub-layer of a stack its norm, and the stack its final norm."""
+    """Give each sub-layer of a stack its norm, and the stack its final norm. `own` are the norms that ran in this stack of the
+    other network."""
     slots, filled = [*sublayers], dict[str, Use]()
     modules = {slot: _layer_module(placed, slot.rpartition(".")[0], slots) for slot in slots}
     for layer in dict.fromkeys(slot.rpartition(".")[0] for slot in slots):
@@ -126,8 +128,8 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """Place weights for a norm of ours that the pass of the other network lacks: those of the next of its norms that did not
-    run; if all of them ran, the weight 1 and no bias."""
+    """Place weights for a norm of ours that the pass of the other network lacks: those of a norm in `unused`, if possible of
+    one inside `module`, and remove that norm from `unused`; if `unused` is empty, the weight 1 and no bias."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())
     placed.put(f"{path}.weight", weight, names)

@@ -75,7 +75,7 @@ class Recorder(Operations):
 
 
 def tensor_path(module: str, name: str) -> str:
-    """The path of a tensor of a module."""
+    """The path of the tensor `name` of a module: `module.name`, or `name` for the outermost module."""
     return f"{module}.{name}" if module else name
 
 
@@ -89,7 +89,7 @@ def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
 
 @contextmanager
 def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
-    """Within this context, the recorder is told of each call of a submodule in this thread."""
+    """Within this context, each call of a submodule in this thread also calls `recorder.entered` and `recorder.left`."""
     thread, handles = threading.get_ident(), []
 
     def before(path: str) -> Callable[..., None]:

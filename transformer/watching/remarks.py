@@ -1,4 +1,4 @@
-"""What `compare` remarks besides differences of numbers: shared weights, unused weights, another number of heads."""
+"""Remarks of `compare` besides differences of numbers: shared weights, unused weights, another number of heads."""
 
 import math
 from collections.abc import Iterator

@@ -143,8 +143,8 @@ class Compared:
             parameters[name].copy_(values)
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
-        """How far our network agrees with the other network under these changes. If the changes do not help, `reached` is
-        returned."""
+        """How far our network agrees with the other network under these changes. `reached` is the standing before the last
+        change, and is returned if this change does not help; without it, the result is always computed."""
         self.tried += 1
         if self.report and reached and self.tried % REPORT_EVERY == 0:
             self.report(f"{self.tried} changes of ours were tried. The first difference is at {reached.path}.")
@@ -178,8 +178,8 @@ class Compared:
 
     def explained(self, base: Standing) -> tuple[Standing, "Found"]:
         """The standing without mistakes, and the mistakes that `search` finds. If these do not explain everything, the search
-        is repeated with other usual orders of rows, because a wrong attention hides the right order. Both results are for one
-        order of rows."""
+        is repeated with other usual orders of rows, because a wrong attention hides the right order. Both results are for the
+        same order of rows."""
         before, layouts = self.placed, [self.place(dict.fromkeys(Kind, layout)) for layout in USUAL_LAYOUTS]
         # Settings alone are tried first, because that is quick, and because other settings hide the order of rows.
         for placed in (before, *layouts):
@@ -312,8 +312,8 @@ class NoHelpError(Exception):
 
 
 def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alteration:
-    """The change that ends a run `STOP_AHEAD` tensors after the first difference, if the other network has none of these
-    tensors."""
+    """The change that ends a run by `NoHelpError`, `STOP_AHEAD` tensors after the first difference, if the other network has
+    none of these tensors. `paths` are the milestones."""
     wanted = paths[reached.place : reached.place + STOP_AHEAD]
 
     def check(values: Tensor, scope: Scope) -> Tensor:

@@ -13,8 +13,8 @@ from transformer.watching.search import Compared
 
 @torch.no_grad()
 def side_by_side(compared: Compared) -> tuple[ComparedTensor, ...]:
-    """Each tensor of our network that is looked for in the other network, beside the nearest tensor there, for the first text,
-    in the order of computation."""
+    """Each tensor of our network that is looked for in the other network, beside the nearest tensor there, for item 0 of the
+    batch, in the order of computation."""
     _, recording = run_altered(compared.model, compared.source, compared.target, ())
     pads, found = compared.source == compared.model.config.source_pad, []
     for path in filter(is_milestone, recording):

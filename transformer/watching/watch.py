@@ -42,7 +42,8 @@ def watch(
             with such lists. A row is as long as the text is in the module, with padding.
 
     Raises:
-        InputError: the value is not a module; the module fails; or `tokens` or `names` have another form.
+        InputError: `module` is not a module, or has no values (`check_module`); the module fails; or `tokens` or `names` have
+            another form.
         PathError: `names` has a path that the module does not have; the message lists the nearest ones.
     """
     check_module("module", module)
@@ -77,7 +78,7 @@ def check_module(name: str, module: object) -> None:
 
 
 def as_labels(tokens: Any) -> dict[str, Tokens]:
-    """The labels of the tokens: side → a row for each text; empty for None.
+    """The labels of the tokens: side → a row for each text; empty for None. A list without sides counts for both.
 
     Raises:
         InputError: `tokens` has a form that `watch` does not allow.
@@ -184,7 +185,7 @@ class _Parts:
 
     @classmethod
     def of(cls, base: str, attention: Attention, recorder: Recorder, sizes: Sizes) -> "_Parts":
-        """The parts of one attention."""
+        """The parts of the attention at the path `base`. If the number of heads was unknown, it is set in `sizes`."""
         product = attention.product
         parts = cls(base, (sizes.side(recorder.origin(product.query)), sizes.side(recorder.origin(product.key))))
         axes = product.axes
@@ -222,7 +223,8 @@ class _Parts:
 def _leading(
     attention: Attention, recorder: Recorder, sizes: Sizes
 ) -> tuple[tuple[str, ...], tuple[int, int] | None, tuple[str, ...]]:
-    """The names of the axes before query and key; and if texts and heads share one axis, the sizes and names of its parts."""
+    """The names of the axes before query and key; and if texts and heads share one axis, the sizes and names of its parts,
+    otherwise None and ()."""
     weights, count = attention.weights, attention.weights.ndim - 2
     others = [size for axis, size in zip(attention.product.axes, weights.shape, strict=True) if axis not in ("query", "key")]
     if count == 2:

@@ -81,8 +81,8 @@ class Watched:
         raise PathError(message, path=path, near=", ".join(map(repr, near)) or "none, because no attention was recognised")
 
     def weights(self, path: str) -> Float[Tensor, "batch head query key"]:
-        """The weights of an attention, not copied. If an attention has no axis for texts or for heads, it gets such an axis of
-        size 1.
+        """The weights of an attention, copied only if several axes must be joined to the axis of heads. An attention without an
+        axis for texts or for heads gets such an axis of size 1.
 
         Raises:
             PathError: no attention has that path.
@@ -119,7 +119,7 @@ class Watched:
         return names[0], names[1]
 
     def save(self, path: str | Path) -> None:
-        """Write the file of `to_bytes`.
+        """Write what `to_bytes` returns to a file.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -127,7 +127,8 @@ class Watched:
         write_whole(as_path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The contents of a safetensors file, with axes, tokens and order in its metadata. `from_bytes` reads it."""
+        """The contents of a safetensors file, with axes, tokens and order in its metadata. `from_bytes` reads it. Raises
+        `CheckpointError` if a tensor has a type that such a file cannot hold."""
         from transformer.watching.watched_file import watched_bytes
 
         return watched_bytes(self)

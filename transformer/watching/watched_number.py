@@ -19,8 +19,8 @@ Matrix = Float[np.ndarray, "_ _"]  # a file can have matrices that do not fit to
 
 
 def matrices(watched: Watched, path: str, item: int = 0) -> tuple[Float[Tensor, "matrix row column"], tuple[str, ...]]:
-    """The matrices of a tensor for one text, and the names of all axes but that of the texts. A vector is one row; the indices
-    of all further axes, such as heads, count as one.
+    """The matrices of a tensor for one text, and the names of all axes but that of the texts. A vector is one row; all axes
+    before the last two, such as heads, are joined to the axis of matrices.
 
     Raises:
         InputError: the tensor has no numbers that can be drawn.
@@ -41,8 +41,7 @@ def matrices(watched: Watched, path: str, item: int = 0) -> tuple[Float[Tensor, 
 
 def watched_number(watched: Watched, path: str, item: int, matrix: int, row: int, column: int) -> tuple[Explanation, ...]:
     """How a number of an attention was computed, one operation after another: a weight by the softmax of the scores; a score by
-    the product of a query and a key, divided by a number that is the same for all scores; an output of a head by the weights
-    and the values.
+    the product of a query and a key, divided by a constant; an output of a head by the weights and the values.
 
     Args:
         watched: what `watch` returns.
@@ -65,8 +64,8 @@ def watched_number(watched: Watched, path: str, item: int, matrix: int, row: int
         return ()
 
     def beside(other: str, axis: str) -> Matrix | None:
-        """The matrix of the same head in another tensor of this attention, whose rows are on an axis. None if it was not
-        recorded, or not for each head."""
+        """The matrix of the same head in the tensor `other` of this attention. None if it was not recorded, if its rows are not
+        on `axis`, or if it is not there for each head."""
         place = f"{base}.{other}".removeprefix(".")
         if place not in watched or watched[place].axes[-2:-1] != (axis,):
             return None
