@@ -30,7 +30,7 @@ class Sentence:
         Args:
             translations: English template → the same sentence in another language. The sentence stays English if its template
                 is missing, or if its translation has another placeholder or is malformed.
-            clauses: translated words, by the name of the value that each replaces.
+            clauses: name of a value → the translated words that replace it.
         """
         translations = translations or {}
         values = {

@@ -48,8 +48,8 @@ def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
 
 
 def save_huggingface(pipeline: Pipeline, folder: str | Path) -> None:
-    """Write a model of ours as a folder of the class `MarianMTModel`, which `transformers` and `open_model` can read; see
-    `transformer.huggingface.hf_export`.
+    """Write a model of ours into `folder`, in the format of the class `MarianMTModel`. `transformers` and `open_model` can read
+    it; see `transformer.huggingface.hf_export`.
 
     Raises:
         CheckpointError: the packages for it are not installed, the folder cannot be written, or Marian cannot represent the

@@ -56,7 +56,7 @@ def ignore_present_objects() -> None:
 
 
 def use_threads(count: int) -> None:
-    """Set the number of threads of a forward pass, in every thread of the process."""
+    """Let PyTorch compute a forward pass with `count` threads. This holds for the whole process."""
     torch.set_num_threads(count)
 
 
@@ -76,6 +76,6 @@ def allow_open_files(count: int) -> None:
 
 
 def raised_limit(count: int, soft: int, hard: int) -> int:
-    """A limit raised to `count`, or to the hard limit; the soft limit if that is not lower."""
+    """The limit `soft`, raised to `count` but at most to `hard`; `soft` itself if it is already as high."""
     most = count if hard == resource.RLIM_INFINITY else min(count, hard)
     return soft if soft == resource.RLIM_INFINITY else max(soft, most)

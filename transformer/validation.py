@@ -88,7 +88,7 @@ def as_list(given: Any) -> list[Any] | None:
 
 
 def has_numbers(tensor: Tensor) -> bool:
-    """Whether every number of a tensor is in memory. On the device meta there are none; a sparse tensor leaves out zeros."""
+    """Whether every number of a tensor is in memory: False on the device meta, and for a sparse tensor, which omits zeros."""
     return not tensor.is_meta and tensor.layout is torch.strided
 
 

@@ -63,7 +63,7 @@ class _Predictions(NamedTuple):
 
     Attributes:
         source, target: the ids; None for a side that the network does not have.
-        copies, rows: the copy and the row of the logits that predict each token.
+        copies, rows: for each predicted token, the index of the copy, and of the row of this copy's logits, that predict it.
         wanted: the id of each predicted token.
     """
 
@@ -138,7 +138,7 @@ def _reports(pipeline: TextPipeline, texts: Iterable[Text], by: str, seed: int) 
 
 
 def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -> tuple[list[_Ids], Outputs]:
-    """The ids of all texts; and for each given path, the mean head output over all positions of all texts."""
+    """The ids of all texts; and path → mean head output over all positions of all texts, for each of `paths`."""
     listed: list[_Ids] = []
     sums: dict[str, Tensor] = {}
     counts = dict.fromkeys(paths, 0)
@@ -176,7 +176,7 @@ def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
 
 @torch.inference_mode()
 def _outputs(network: Network, ids: _Ids, paths: Sequence[str]) -> Outputs:
-    """The output of each head for a text. No other tensor of the pass is kept."""
+    """Path → the output of each head for a text, for each of `paths`. No other tensor of the pass is kept."""
     source, target = (torch.tensor([side]) if side else None for side in ids)
     with tracing(network, keep=paths) as values:
         network(source, target)  # pyright: ignore[reportArgumentType]
@@ -209,8 +209,8 @@ def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
 def _drops(
     network: Network, part: _Predictions, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Kind → how much the summed log-probability of the tokens drops without each head, in nats. Many heads are ablated in one
-    batch, each in its own items: one item for each copy of the text."""
+    """Kind → how much the summed log-probability of the tokens drops without each head, in nats, from `before`. Many heads are
+    ablated in one batch, each in its own items: one item for each copy of the text."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
@@ -224,7 +224,8 @@ def _drops(
 
 
 def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, ...]) -> Edit:
-    """The edit that replaces the output of a head in some items: by its values in `outputs`, or by zeros if that is empty."""
+    """The edit that replaces the output of a head in `items` of the batch: by its values in `outputs`; by zeros if `outputs` is
+    empty."""
     path = str(Kind.of(kind).path(layer) / "head_output")
     if not outputs:
         return Ablate(path, heads=(head,), items=items)
@@ -233,8 +234,8 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
 
 @torch.inference_mode()
 def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """For each repetition, the sum of the tokens' log-probabilities, in nats. The batch has `times` repetitions of all copies,
-    and an edit can change one of them alone."""
+    """The sum of the tokens' log-probabilities, in nats, for each repetition. The batch repeats all copies `times` times, so
+    that an edit can change a single repetition."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
         logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]

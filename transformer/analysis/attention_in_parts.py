@@ -55,7 +55,7 @@ class _Text(NamedTuple):
     target: Tensor | None
 
     def length(self, side: str) -> int:
-        """The number of tokens of a side."""
+        """The number of tokens of a side, `source` or `target`; 0 for a side that does not run."""
         ids = self.source if side == "source" else self.target
         return 0 if ids is None else ids.shape[1]
 
@@ -86,7 +86,8 @@ def attention_in_parts(
 
     Raises:
         InputError: the limit is too small even for one layer at a time (the message says how much is needed), an argument has a
-            wrong type, the model cannot read a text or lacks a kind of attention, or the target is missing.
+            wrong type, the model cannot read a text or lacks a kind of attention, the target is missing, or an encoder alone
+            gets one.
         ConfigError: `megabytes` is not a number of at least 0.
     """
     check_text_pipeline(pipeline)

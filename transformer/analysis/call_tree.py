@@ -45,8 +45,8 @@ class Call:
             Arguments equal to their defaults are left out.
         output: the returned value as text, in the same form; "" for a constructor.
         parameters: number of parameters of the module and all modules in it; 0 for a function.
-        count: number of successive equal calls, of numbered modules such as `layers.0` and `layers.1`, that this call stands
-            for. This call is the first of them.
+        count: number of successive equal calls that this call stands for, such as those of `layers.0` and `layers.1`; 1 if it
+            stands for itself alone. This call is the first of them.
         calls: the calls that this call made, in order.
     """
 
@@ -170,8 +170,8 @@ class _Open:
 
 
 class _Recorder:
-    """Records calls of this thread within its context: the calls of one method of all modules, and of every public function of
-    the network, except those in `MODULES_WITHOUT_COMPUTATION`."""
+    """Records calls of this thread within its context: the calls of `method` (`forward` or `__init__`) of all modules, and of
+    every public function of the network, except those in `MODULES_WITHOUT_COMPUTATION`."""
 
     def __init__(self, method: str) -> None:
         self.method, self.roots = method, list[_Open]()
@@ -254,7 +254,7 @@ def _folded(calls: Sequence[Call]) -> tuple[Call, ...]:
 
 
 def _alike(first: Call, second: Call) -> bool:
-    """Whether two calls differ only in their paths."""
+    """Whether two calls, and the calls that they made, differ only in their paths."""
     same = all(getattr(first, name) == getattr(second, name) for name in ("name", "inputs", "output", "parameters"))
     return same and len(first.calls) == len(second.calls) and all(map(_alike, first.calls, second.calls))
 

@@ -46,8 +46,9 @@ class Explanation:
     """The computation of one number.
 
     Attributes:
-        step: the kind of tensor that has the number: `AttentionStep.name`, or outside the heads `Stop.kind`.
-        row, column: place of the number in the matrix of one text.
+        step: the kind of tensor that has the number: `AttentionStep.name`, or outside the heads `Stop.kind`; "" for a number
+            that is not in a tensor of a trace (`explanation_of`).
+        row, column: place of the number in the matrix of one text, counted from 0.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
             `sum of products`: Σ left · right over `terms`, plus the `bias` in `extra`, if there is one.
@@ -56,7 +57,7 @@ class Explanation:
             `softmax`: in each term, `left` is a score, `right` is the score minus the `largest` score of the row, and `value`
                 is e to the power of `right`. The result is the value at `column` divided by the `total`.
             `nothing to look at`: every score of the row is −∞, so every weight of the row is 0.
-            `joined`: a copy of number `dimension` of the output of head `head`.
+            `joined`: a copy of the element `dimension` of the output of head `head`; both are in `extra`, counted from 0.
             `recorded`: computed by the code of another network, which is not repeated here.
             `biased`: the sum of the `score` and the `bias`.
             `sum`: the sum of the values of `terms`, each a number of another tensor.
@@ -142,8 +143,8 @@ Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 
 
 def explanation_of(computation: Computation, traced: float, column: int = 0) -> Explanation:
-    """The explanation of a number that is not in a tensor of a trace, such as a number of the logit lens. For a softmax,
-    `column` is the number of the explained score."""
+    """The explanation of a number that is not in a tensor of a trace, such as a number of the logit lens. `traced` is its value
+    in the run. For a softmax, `column` is the index of the explained score."""
     return Explanation("", 0, column, *computation, traced)
 
 
@@ -157,7 +158,7 @@ def product_of(
 
 
 def sum_of(values: Mapping[str, float]) -> Computation:
-    """The computation of the sum of numbers with names."""
+    """The computation of a sum. `values` is label of a term (`Term.label`) → value of the term."""
     return "sum", tuple(Term(name, value, 1.0, value) for name, value in values.items()), (), math.fsum(values.values())
 
 
@@ -175,7 +176,7 @@ class _Cell(NamedTuple):
     column: int
 
     def matrix(self, name: str) -> np.ndarray:
-        """The matrix of a step, for this head."""
+        """The matrix of the step, or of another tensor of the attention, called `name`, for this head and text."""
         return head_matrix(self.trace, tensor_path(self.trace, self.kind, self.layer, name), self.head, self.item)
 
     def previous_step(self) -> str:
@@ -184,7 +185,7 @@ class _Cell(NamedTuple):
         return names[names.index(self.step) - 1]
 
     def linear(self, name: str) -> nn.Linear:
-        """A linear map of this attention."""
+        """The linear map of this attention at the path `name`, such as `query.projection`."""
         assert self.model is not None  # without a model, the step uses RECORDED
         module = self.model.get_submodule(str(self.trace.attention_path(self.kind, self.layer) / name))
         assert isinstance(module, nn.Linear)
@@ -269,8 +270,8 @@ def _recorded(cell: _Cell) -> Computation:
 
 
 def _scaled_by_all(cell: _Cell) -> Computation:
-    """The computation of a scaled score. All scores have the same divisor. It is computed from the scaled score with the
-    largest absolute value, because it is most exact there."""
+    """The computation of a scaled score. All scores have the same divisor. The divisor is computed from the scaled score with
+    the largest absolute value, where it is most exact."""
     scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
     largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
     divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0
@@ -302,7 +303,7 @@ RECORDED = {
 
 
 def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
-    """The computation of number `column` of the softmax of some scores. `axis` names their axis in `Term.label`."""
+    """The computation of the softmax of `scores` at the index `column`. `axis` names their axis in `Term.label`."""
     largest = float(scores.max())
     if largest == -math.inf:
         terms = tuple(Term(f"{axis} {index}", -math.inf, -math.inf, 0.0) for index in range(len(scores)))
@@ -316,7 +317,7 @@ def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
 
 
 def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
-    """The computation of number `output` of a linear map's output. `axis` names the axis of its input in `Term.label`."""
+    """The computation of the element `output` of `linear(vector)`. `axis` names the axis of `vector` in `Term.label`."""
     bias = None if linear.bias is None else float(linear.bias[output].detach())
     return product_of(vector, as_array(linear.weight[output]), axis, bias)
 

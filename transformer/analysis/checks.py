@@ -32,7 +32,7 @@ def check_model(model: object) -> None:
 
 
 def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
-    """A model as a Readout, and a pass as path → tensor: what the computation of logits needs.
+    """A model as a Readout, and a pass as path → tensor, for functions that compute logits from the residual stream.
 
     Returns:
         The Readout: `model` itself, or made from our own network. And the tensors: those of the trace, or `values` itself.
@@ -138,7 +138,8 @@ def check_array(name: str, values: object, axes: str) -> None:
 
 
 def check_filled_array(name: str, values: object, axes: str) -> None:
-    """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0.
+    """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0. The arguments are those
+    of `check_array`.
 
     Raises:
         InputError: `values` is not an array of numbers, has another number of axes, or has an axis of size 0.
@@ -174,7 +175,7 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
 
 
 def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
-    """Check that `values` is an array of truth values with a shape.
+    """Check that `values` is a NumPy array of truth values with the shape `shape`. `name` is that of `check_array`.
 
     Raises:
         InputError: `values` is not such an array.
@@ -187,7 +188,7 @@ def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
 
 
 def check_tokens(logits: Tensor, tokens: Tensor) -> None:
-    """Check that there is a token for each position of some logits, and that each is in their vocabulary.
+    """Check that `tokens` has a token for each position of `logits`, and that each is in the vocabulary of the logits.
 
     Args:
         logits: a tensor whose last axes are batch, target and vocab.

@@ -31,13 +31,13 @@ COUNTED = ("parameters", "flops", "bytes")
 
 
 class CostTerm(NamedTuple):
-    """The cost of tensors, or of parameters, that cost equally much.
+    """The cost of a group of tensors, or of parameters, in which each costs the same.
 
     Attributes:
-        names: their names without the number of the layer, such as `encoder.feed_forward.hidden`.
-        times: how many they are, in all layers together.
-        factors: name and size of each factor of the cost of one of them: an axis, or in place of an axis of positions, the side
-            of its tokens. The name is empty for a constant, and for the sizes of a parameter.
+        names: paths of the tensors or parameters, without the number of the layer, such as `encoder.feed_forward.hidden`.
+        times: number of tensors or parameters in the group, in all layers together.
+        factors: (name, size) of each factor of the cost of one tensor or parameter. The name is that of an axis; for an axis of
+            positions, the side of its tokens; empty for a constant, and for the sizes of a parameter.
     """
 
     names: tuple[str, ...]
@@ -46,25 +46,25 @@ class CostTerm(NamedTuple):
 
     @property
     def each(self) -> int:
-        """The cost of one of them."""
+        """The cost of one tensor or parameter of the group."""
         return math.prod(size for _, size in self.factors)
 
     @property
     def amount(self) -> int:
-        """The cost of all of them."""
+        """The cost of the whole group."""
         return self.times * self.each
 
 
 def cost_terms(config: TransformerConfig, lengths: Lengths, counted: str, work: str) -> tuple[CostTerm, ...]:
-    """The terms whose sum is a number of `cost(config, lengths)[work]`. Those of equal factors are one term.
+    """The terms whose sum is the number `counted` of `cost(config, lengths)[work]`. Tensors with equal factors are one term.
 
     Args:
         config, lengths: as for `transformer.network.cost.cost`.
-        counted: `parameters`, `flops` or `bytes`.
+        counted: the field of `Cost`: `parameters`, `flops` or `bytes`.
         work: the kind of work, one of `transformer.network.cost.WORK`.
 
     Raises:
-        ConfigError: there is no such count.
+        ConfigError: `counted` is not one of these fields.
     """
     one_of("counted", counted, COUNTED)
     with torch.device("meta"):
@@ -81,7 +81,7 @@ def cost_terms(config: TransformerConfig, lengths: Lengths, counted: str, work: 
 
 
 def _tensors(model: Transformer, lengths: Lengths, counted: str) -> Iterator[tuple[TensorPath, str, Factors]]:
-    """Yields the path, the kind of work and the factors of each tensor."""
+    """Yield the path, the kind of work and the factors of each tensor."""
     for path, tap in model.taps.items():
         place = TensorPath.parse(path)
         work = work_of(place.stack, place.sublayer, place.name)
@@ -102,7 +102,7 @@ def _side(place: TensorPath, axis: str) -> str:
 
 
 def _parameters(model: Transformer) -> Iterator[tuple[TensorPath, str, Factors]]:
-    """Yields the path, the kind of work and the factors of each parameter."""
+    """Yield the path, the kind of work and the factors of each parameter."""
     for path, parameter in model.named_parameters():
         place = TensorPath.parse(path)
         work = work_of(place.stack, place.sublayer, place.name)

@@ -68,8 +68,8 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
-    """Whether a stop begins a new chain in this row. It does if it and the whole row belong to branches of an attention (query,
-    key, value), or if no branch is involved and it is computed from no other tensor, as position vectors are."""
+    """Whether `stop` begins a new chain in `row`: if the stop and all chains of the row belong to branches of an attention
+    (query, key, value), or if none of them does and the stop has no `inputs`, as position vectors."""
     branches = [TensorPath.parse(chain[0].path).branch for chain in row]
     branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

@@ -18,7 +18,7 @@ class Forcing(NamedTuple):
     """How probable each token of a target is to a decoder that has read the tokens before it.
 
     Attributes:
-        ids: the predicted tokens of the target, then the token that ends an answer, if the vocabulary has one.
+        ids: ids of the predicted tokens of the target, then of the token that ends an answer, if the vocabulary has one.
         losses: −log of the probability of each of these tokens, in nats.
         probabilities: the probability of each of these tokens.
         best: the id of the most probable token in each row.
@@ -41,8 +41,8 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
     Args:
         pipeline: the pipeline that was traced.
         trace: a trace of a source with a target.
-        first: the first row of the logits that is counted. A decoder alone reads the text and then the target in one sequence;
-            for it, this is the row of the last token of the text.
+        first: the first row of the logits that is used, counted from 0. A decoder alone reads the text and then the target in
+            one sequence; for it, pass the row of the last token of the text.
 
     Raises:
         InputError: as in `target_of`, or the target has no such row.

@@ -78,10 +78,10 @@ def input_gradients(
     Args:
         pipeline: the pipeline that was traced, in evaluation mode.
         trace: a trace; its first text is explained.
-        position: the row of the logits that predicts the token.
+        position: the row of the logits that predicts the token, counted from 0.
         token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
             alone, the most probable token.
-        steps: number of gradients to average, up to `MOST_STEPS`. The trained models need 100 to 300 for a small `gap`.
+        steps: number of gradients to average, 0 to `MOST_STEPS`. The models that ship need 100 to 300 for a small `gap`.
         edits: the interventions of the trace, if it has any; without `items`.
         baseline: where integrated gradients begin: `zero` vectors, or for each token the `mean` of the token vectors of its
             vocabulary.
@@ -208,8 +208,8 @@ def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddin
 
 
 def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray, starts: Embeddings | None = None) -> Embeddings:
-    """A batch with one item for each scale: the vectors at this fraction of the way from `starts` (by default zero) to
-    `inputs`. Gradients with respect to them can be computed."""
+    """A batch with one item for each scale, 0 to 1: the vectors at this fraction of the way from `starts` (by default zero) to
+    `inputs`. They are leaves that require gradients."""
     leaves = {}
     for path, vectors in inputs.items():
         start = starts[path] if starts else torch.zeros_like(vectors)

@@ -33,7 +33,7 @@ def measure(
     """Measure → its value for each layer and head.
 
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
-    - `distance`: mean distance between query and key, in tokens.
+    - `distance`: mean distance between query and key, in tokens, weighted by the attention.
     - `self`, `previous`, `next`, `first`, `last`: share of the weight on the key at the query's own position, one position
       before, one position after, at the start, at the end. A query without such a key counts as 0, so in a text of four tokens,
       a head that always attends to the previous token has 0.75.
@@ -162,7 +162,7 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
 
     Only for self-attention, because its queries and keys are the same tokens.
 
-        A_l = ½ (mean over heads of the weights of layer l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1}
+        A_l = ½ (W_l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1};   W_l: mean weights of the heads of layer l
 
     Raises:
         InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have
@@ -204,8 +204,9 @@ def alignment_mask(
     so target token `i` belongs to row `i`, and source token `j` to key `j + 1`.
 
     Args:
-        alignment: pairs (target index, source index), where `<sos>` and `<eos>` are not counted; or None.
-        queries, keys: size of the matrix.
+        alignment: pairs (target index, source index), where `<sos>` and `<eos>` are not counted; or None. Pairs outside the
+            matrix are ignored.
+        queries, keys: number of rows and of columns of the matrix.
 
     Raises:
         InputError: `alignment` is not a list of pairs of whole numbers of at least 0, or a size is not such a number.
@@ -222,7 +223,8 @@ def alignment_mask(
 
 
 def _repetitions(ids: Sequence[int] | Sequence[str], queries: int, keys: int) -> dict[str, Bool[np.ndarray, "query key"]]:
-    """True for the keys that `duplicate` and `induction` measure. Raises InputError if there is not one id per position."""
+    """`duplicate` and `induction` → True for the keys that the measure counts. Raises InputError if there is not one id per
+    position."""
     listed = as_list(ids)
     if listed is None or not all(isinstance(each, str) or is_whole(each) for each in listed):
         raise InputError("ids must be a list of token ids or of tokens, such as [1, 5, 2], not {ids!r}.", ids=ids)

@@ -57,7 +57,8 @@ class AttentionStep:
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
     """The names of a head's matrices (`AttentionStep.name`), in the order in which they are computed. The variant of the
-    network decides whether scores are scaled first or masked first. A network that is not our own has those of its first layer.
+    network decides whether scores are scaled or masked first. For a network that is not our own, the names are those of its
+    first layer.
 
     Raises:
         InputError: `trace` is not a Trace, there is no such kind, or the decoder ran alone and has no cross-attention.

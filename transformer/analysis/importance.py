@@ -55,8 +55,8 @@ class Predictions(NamedTuple):
     """The probabilities of the tokens of a text in a run, without the tensors of the run.
 
     Attributes:
-        given: the probability of each wanted token.
-        best: the id of the most probable token in each row.
+        given: the probability of each wanted token, 0 to 1.
+        best: the id of the most probable token in the row of each wanted token.
     """
 
     given: Float[np.ndarray, " row"]
@@ -108,7 +108,7 @@ def head_importance(
     Args:
         model: our own network, or another network with taps, in evaluation mode. It is not changed.
         source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
-        position: the row of the logits that predicts the token.
+        position: the row of the logits that predicts the token, counted from 0.
         token: id of the token.
         edits: interventions in every run, also in the run without a silenced head.
 

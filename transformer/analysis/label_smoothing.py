@@ -10,7 +10,7 @@ from transformer.errors import InputError
 
 
 def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarray, " vocab"]:
-    """The target distribution of one token: a share `smoothing` is spread evenly over all tokens, including the right token.
+    """The target distribution for one right token: a share `smoothing` is spread evenly over all tokens, including this one.
 
     So the right token gets 1 − ε + ε / vocab. If a model gives the right token a higher probability than this, the loss grows.
 

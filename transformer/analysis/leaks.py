@@ -33,9 +33,9 @@ class Leak:
 
     Attributes:
         tokens: the token that each row must predict.
-        before, after: the probability of this token in each row, before and after the change.
-        largest: the largest change of a probability, over all rows and all tokens of the vocabulary.
-        largest_row, largest_token: the row and the token of this change.
+        before, after: the probability of this token in each row, before and after the change, 0 to 1.
+        largest: the largest absolute change of a probability, over all rows and all tokens of the vocabulary.
+        largest_row, largest_token: the row, counted from 0, and the token of this change.
         same: True if the logits of all rows are equal bit for bit before and after.
         words: the rows of each word, if the tokens are pieces of words; otherwise each row is a group of its own.
     """
@@ -95,12 +95,12 @@ def change_later(
 
 
 def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """All predictions, before and after padding is appended to the source.
+    """Compare all predictions before and after padding is appended to the source.
 
     The two runs have different shapes, so sums are computed in another order and may differ in their last bit.
 
     Args:
-        source, target: ids as the model reads them.
+        source, target: ids as the model reads them; the target is the decoder's input.
         count: number of tokens `<pad>` to append.
         edits: interventions in both runs.
 
@@ -118,8 +118,8 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """All predictions for a source with `count` tokens `<pad>` at its end, before and after these are replaced by other tokens.
-    The mask still hides their positions.
+    """Compare all predictions for a source with `count` tokens `<pad>` at its end before and after other tokens replace this
+    padding. The mask still hides the positions of the padding.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
     `append_padding`.
@@ -138,7 +138,8 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
 
 
 def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The text of the model's answer to a source with padding. Arguments and errors are those of `append_padding`."""
+    """The text of the model's answer to a source with `count` tokens `<pad>` appended. Arguments and errors are those of
+    `append_padding`."""
     check_own_network(pipeline)
     check_ids("source", source)
     vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])

@@ -104,10 +104,11 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
 
 def lengths_of(trace: Trace) -> Lengths:
-    """The number of rows of the batch, and the lengths of source and target. The source has length 0 if the decoder ran alone.
+    """The size of the batch, and the lengths of source and target in tokens. The source has length 0 if the decoder ran alone.
 
     Raises:
         InputError: `trace` is not a Trace.
+        PathError: the encoder ran alone.
     """
     check_trace(trace)
     masks = trace.masks
@@ -115,7 +116,7 @@ def lengths_of(trace: Trace) -> Lengths:
 
 
 def _memory(activation: Activation, owners: dict[int, str]) -> tuple[int, str]:
-    """`Row.held` and `Row.shares` of a tensor. Adds it to `owners` (memory address → path of the first tensor there)."""
+    """`Row.held` and `Row.shares` of a tensor. Adds it to `owners`, memory address → path, if its address is not there yet."""
     owner = owners.setdefault(activation.values.untyped_storage().data_ptr(), activation.path)
     return (activation.values.nbytes, "") if owner == activation.path else (0, owner)
 
@@ -166,8 +167,8 @@ def counted(
 
 
 class _FlopCounter(TorchDispatchMode):
-    """Counts the FLOPs of each operation. `counts` has a pair for each: the number of tensors that were recorded before the
-    operation, and its FLOPs."""
+    """Counts the FLOPs of each operation. `counts` has a pair for each operation: the number of tensors that were recorded
+    before it, and its FLOPs."""
 
     def __init__(self, recorded: Sized) -> None:
         super().__init__()

@@ -48,8 +48,9 @@ class Contributions(NamedTuple):
     """The contributions to the logit of a token, or to the difference between the logits of two tokens.
 
     Attributes:
-        parts: the parts, in the order in which they were added.
-        values: the contribution of each part.
+        parts: token, position, summed biases; then heads and feed-forward networks in the order in which they run; then the
+            bias of the output layer.
+        values: the contribution of each part to `logit`.
         logit: the logit or the difference, as the model computed it before the limit `Readout.cap`, if there is one. It is the
             sum of `values` up to rounding.
     """
@@ -71,7 +72,7 @@ def logit_contributions(
         values: a trace, or path → tensor of the pass, such as `DecodingStep.values`.
         token: id of the token.
         against: id of a second token, whose logit is subtracted; None for the logit alone.
-        row: row of the batch.
+        row: index of the text in the batch, counted from 0.
 
     Raises:
         InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping of paths to
@@ -98,11 +99,11 @@ def contribution(
     against: int | None = None,
     row: int = 0,
 ) -> Explanation:
-    """The computation of what one part of the model adds to the logit of a token. The arguments and errors are those of
+    """The computation of what one part of the model adds to the logit of a token. The other arguments and errors are those of
     `logit_contributions`.
 
     Args:
-        part: one of its parts.
+        part: one of the `Contributions.parts` that `logit_contributions` returns.
 
     Raises:
         PathError: there is no such part.
@@ -128,7 +129,7 @@ def contribution(
 def _checked(
     model: Readout | Transformer, values: Trace | Mapping[str, Tensor], token: int, against: int | None, row: int
 ) -> tuple[Readout, Mapping[str, Tensor]]:
-    """The readout of a model and the tensors of a pass, which contain all that `logit_contributions` reads."""
+    """The readout of a model and the tensors of a pass. Raises the errors of `logit_contributions`."""
     readout, values = readable_pass(model, values)
     for path in ("logits", *_summed(readout, values)):
         if path not in values:
@@ -218,7 +219,8 @@ def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[
 
 
 def _normalize(norm: Norm | None, values: Mapping[str, Tensor], row: int, parts: dict[Part, Tensor]) -> None:
-    """Apply a norm to every vector of `parts`, in place. Each is divided by the number that the whole sum is divided by."""
+    """Apply a norm to every vector of `parts`, in place. Each is divided by the divisor of the whole sum (`Norm.held`). The
+    norm's bias is added to the part `NORM_BIAS`."""
     if norm is None:
         return
     carried, bias = norm.held(values[norm.reads][row, -1], torch.stack([*parts.values()]))

@@ -50,7 +50,7 @@ class AnswerLens(NamedTuple):
 
     Attributes:
         top: the id of the most probable token at each point of the stream.
-        shares: the probability of this token at the same point.
+        shares: the probability of this token at the same point, 0 to 1.
         ranks: how many tokens are more probable at this point than the token that was written.
     """
 
@@ -60,7 +60,7 @@ class AnswerLens(NamedTuple):
 
 
 def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerLens:
-    """The logit lens at each step that wrote the best answer. The model is that of `logit_lens`.
+    """The logit lens at each step that wrote the best answer of `generation`. `model` is as in `logit_lens`.
 
     Raises:
         InputError: as in `logit_lens`; or `generation` is not a Generation.
@@ -97,7 +97,8 @@ class LensNumber(NamedTuple):
 
 @torch.inference_mode()
 def lens_number(model: Readout | Transformer, generation: Generation, point: int, step: int) -> LensNumber:
-    """The computation of one cell of `answer_lens`, whose other arguments and errors are the same.
+    """The computation of one cell of `answer_lens`: of row `point` and column `step`, both counted from 0. The other arguments
+    and errors are those of `answer_lens`.
 
     Raises:
         PathError: the answer has no such step, or the stream no such point.
@@ -130,7 +131,7 @@ def lens_number(model: Readout | Transformer, generation: Generation, point: int
 def ranks(
     logits: Float[Tensor, "point batch target vocab"], tokens: Int[Tensor, "batch target"]
 ) -> Int[Tensor, "point batch target"]:
-    """How many tokens have a higher logit than the token in `tokens`: 0 if it is the most probable token.
+    """For each position at each point, how many tokens have a higher logit than the token in `tokens`: 0 if none has.
 
     Raises:
         InputError: an argument is not a tensor with these axes, their sizes differ, or a token is not in the vocabulary.

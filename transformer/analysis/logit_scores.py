@@ -24,7 +24,7 @@ class LogitScores(NamedTuple):
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
         lens: the log-probability of the next token at each point of the residual stream, in nats (`logit_lens`).
-        contributions: part of the model → what it adds to the logit of the next token (`logit_contributions`).
+        contributions: part of the model → what the part adds to the logit of the next token (`logit_contributions`).
     """
 
     done: int

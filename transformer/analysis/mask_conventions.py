@@ -78,7 +78,7 @@ class Convention:
 
     @property
     def written(self) -> Bool[Tensor, "query key"]:
-        """The mask with the True and False of the original implementation."""
+        """The mask as the original implementation writes it: `keep`, or its opposite if `true_means` is `ignore`."""
         return self.keep if self.true_means == "keep" else ~self.keep
 
     @property

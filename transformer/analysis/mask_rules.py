@@ -23,8 +23,8 @@ def is_causal(keep: Bool[np.ndarray, "query key"]) -> bool:
 
 
 def window(keep: Bool[np.ndarray, "query key"], real: Bool[np.ndarray, " token"]) -> int | None:
-    """The farthest distance at which a query attends, if the mask hides every farther key for its distance alone (a sliding
-    window). None if distance hides nothing.
+    """The largest distance, in tokens, at which the mask lets a query attend, if it hides all keys at larger distances and none
+    at smaller ones (a sliding window). Otherwise None; also if no counted key is hidden.
 
     Args:
         keep: True where a query may attend to a key of the same text.

@@ -35,7 +35,7 @@ class Cell(NamedTuple):
     """The computation of one number of the sinusoidal table.
 
     Attributes:
-        position, dimension: row and column of the number.
+        position, dimension: row and column of the number, counted from 0.
         pair: the `i` of the formula: dimensions `2i` and `2i + 1` have the same frequency.
         exponent: `2i / d_model`.
         divisor: `10000 ** exponent`: the number of positions after which the angle has grown by one radian.
@@ -73,10 +73,10 @@ class Swap(NamedTuple):
     Attributes:
         changes: for each token, in the order before the swap: the length of the change of its vector, divided by the length of
             the vector.
-        largest: the largest difference between a number before the swap and after it.
+        largest: the largest absolute difference between a number of the output before the swap and after it.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
-        moves: for each token, or for each piece of each word, the length of the change of its vector, and the length of the
-            vector.
+        moves: for each token or word, a pair for each of its pieces: the length of the change of the piece's vector, and the
+            length of this vector before the swap.
     """
 
     changes: Float[np.ndarray, " source"]
@@ -212,7 +212,7 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
 
 
 def rotation_errors(table: Positions, shift: int) -> RotationErrors:
-    """The largest errors of `rotation(shift, …)` on a table, over all pairs of rows that are `shift` positions apart.
+    """The largest absolute errors of `rotation(shift, …)` on a table, over all pairs of rows that are `shift` positions apart.
 
     Raises:
         InputError: the table is not an array of numbers with the axes position and d_model, or is empty; or no two rows are
@@ -240,7 +240,7 @@ def swap(
     Args:
         model: the model, in evaluation mode.
         ids: token ids of the source.
-        first, second: the positions of the two tokens, counted from 0. With `words`, the numbers of the two words.
+        first, second: the positions of the two tokens, counted from 0. With `words`, the indices of the two words.
         edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
         words: the positions of each word (`word_trace.groups`), if the tokens are pieces of words. The result then has one
             change and one row for each word: the mean over the pieces of the word. `largest` is still over all pieces.
@@ -280,7 +280,8 @@ def swap(
 
 
 def _divisor(dimension: int, d_model: int) -> float:
-    """The divisor of positions: position / divisor is the angle in radians. Both dimensions of a pair have the same divisor."""
+    """The divisor of the positions in a dimension: position / divisor is the angle in radians. Both dimensions of a pair have
+    the same divisor."""
     return BASE ** (2 * (dimension // 2) / d_model)
 
 

@@ -44,11 +44,11 @@ class TapContext:
     decoder_only: bool
 
     def siblings(self, *names: str) -> tuple[str, ...]:
-        """The paths of taps or parameters in the same module as this tap."""
+        """The paths of the taps or parameters called `names` in the same module as this tap."""
         return tuple(str(self.path.owner / name) for name in names)
 
     def linear(self, module: str, bias: bool = True) -> tuple[str, ...]:
-        """The names of the parameters of a linear map in the same module."""
+        """The names of the weight and, with `bias`, of the bias of the submodule `module` of the same module."""
         return self.siblings(f"{module}.weight", f"{module}.bias") if bias else self.siblings(f"{module}.weight")
 
     @property
@@ -57,7 +57,7 @@ class TapContext:
         return [name for name in SUBLAYERS[self.path.stack] if not (self.decoder_only and name == "cross_attention")]
 
     def after(self, layer: int, part: str) -> str:
-        """The path of the residual stream after a sub-layer."""
+        """The path of the residual stream after the sub-layer `part` of layer `layer` of this stack, counted from 0."""
         end = "sum" if self.config.norm_first else "normalized"
         return str(TensorPath(self.path.stack, layer, part).add_norm / end)
 

@@ -14,9 +14,9 @@ def query_to_show(
     special_queries: Bool[np.ndarray, " query"],
     special_keys: Bool[np.ndarray, " key"],
 ) -> int:
-    """The index of the query with the largest weight on a key that is not a special token. The weight on a key at the query's
-    own position does not count. Queries that are special tokens, or that may attend to fewer than three keys, are chosen only
-    if there are no other queries.
+    """The index of the query with the largest weight on a key that is not a special token, to two decimals; of several, the
+    first. The weight on a key at the query's own position does not count. Queries that are special tokens, or that may attend
+    to fewer than three keys, are chosen only if there are no other queries.
 
     Args:
         weights: weights of one head, 0 to 1.
@@ -38,7 +38,7 @@ def query_to_show(
 
 
 def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[int, int]:
-    """(query, key): the query of a head to show first, and the key on which it has the largest weight.
+    """(query, key): the query of a head to show first (`query_to_show`), and the key on which it has the largest weight of all.
 
     Args:
         trace: trace of the run.

@@ -24,16 +24,16 @@ class Stream:
     """The residual stream of one text through one stack.
 
     Attributes:
-        points: path of the stream at the start, after each sub-layer, and after the last LayerNorm, if there is one.
+        points: path of the stream at the start, after each sub-layer, and after the final norm of the stack, if there is one.
         added: path of the output of each sub-layer.
         places: layer (counted from 1) and name of each sub-layer.
         norm: length of the vector at each point: √Σ x².
-        added_norm: length of the output of each sub-layer.
-        cosine: cosine between the output of a sub-layer and the stream that it is added to: 1 for the same direction, 0 for a
+        added_norm: length of the vector that each sub-layer adds to the stream.
+        cosine: cosine between the vector that a sub-layer adds and the stream before it: 1 for the same direction, 0 for a
             right angle, −1 for opposite directions.
         similarity: cosine between the stream at each point and the stream at the start.
         vectors: the stream at each point.
-        outputs: the output of each sub-layer.
+        outputs: the vector that each sub-layer adds to the stream.
     """
 
     points: tuple[str, ...]

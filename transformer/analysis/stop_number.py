@@ -33,8 +33,8 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
         item: number of the text in the batch, counted from 0.
 
     Returns:
-        None if the tensor has heads, or if its numbers are only copied, or not computed from other numbers of the trace: masks,
-        rows of a table, sinusoidal positions.
+        The computation; None if the tensor has heads, or if its numbers are copied, or are not computed from other numbers of
+        the trace: masks, rows of a table, sinusoidal positions.
 
     Raises:
         InputError: `model` is not a Transformer; `trace` is not a Trace, or is of another model; or `stop` is not a Stop.

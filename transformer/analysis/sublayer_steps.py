@@ -39,7 +39,7 @@ class Recomputed:
 
     @property
     def largest_difference(self) -> float:
-        """The largest difference between `result` and `traced`."""
+        """The largest absolute difference between a number of `result` and the same number of `traced`."""
         return float(np.abs(self.result - self.traced).max(initial=0))
 
 
@@ -102,7 +102,7 @@ class FeedForward(Recomputed):
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:
-        """The indices of at most `most` units that fire, in the order of their `push`, largest first.
+        """The indices, from 0, of at most `most` hidden units that fire, in the order of their `push`, largest first.
 
         Raises:
             InputError: `most` is not a whole number of at least 0.

@@ -30,7 +30,7 @@ def check_texts(pipeline: object, texts: object) -> None:
 
 
 def text_count(texts: Iterable[Text]) -> int | None:
-    """The number of texts; None for an iterator, whose end is not known."""
+    """The number of texts; None for an iterator, whose length is not known."""
     return len(texts) if hasattr(texts, "__len__") else None  # pyright: ignore[reportArgumentType]
 
 
@@ -57,7 +57,7 @@ def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trac
 
 
 def _traced(pipeline: TextPipeline, text: Text, number: int) -> Trace:
-    """The trace of a text. Raises InputError, with the number of the text, if the model cannot read it."""
+    """The trace of a text. Raises InputError, with the text's `number` (counted from 1), if the model cannot read it."""
     source, target = _pair(text, number)
     if target is None and pipeline.stacks == ("decoder",):
         target = ""

@@ -51,7 +51,7 @@ class Stop:
         inputs: paths of the tensors that it was computed from, in the order of the formula; `provenance.SOURCE_IDS` or
             `provenance.TARGET_IDS` for token ids.
         parameters: names of the parameters in the model's state dict.
-        recorded: True for a tensor of another network, for which there are no rules: the tensor was only recorded.
+        recorded: True for a tensor of another network. Most of its tensors have no rule, so their `inputs` are empty.
     """
 
     path: str
@@ -114,7 +114,7 @@ def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
 
 
 def _recorded(taps: Taps) -> tuple[Stop, ...]:
-    """The stops of another network, for which most tensors have no rule. A tensor whose path does not tell its group gets the
+    """The stops of another network. Most of its tensors have no rule. A tensor whose path does not tell its group gets the
     group of the tensor that was computed before it."""
     paths, group, stops = {path for path, _, _ in taps}, "output", []
     for name, axes, shape in taps:

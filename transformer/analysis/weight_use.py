@@ -1,4 +1,4 @@
-"""What one weight of the model does in a run: the number it is multiplied with or added to, where it matters most.
+"""What one weight of the model does in a run, at the position where it matters most: which number it multiplies or is added to.
 
 use = weight_use(model, trace, stop, "encoder.layers.0.feed_forward.up_projection.weight", (7, 3))
 use.position, use.explained.terms, use.explained.result
@@ -25,8 +25,8 @@ class WeightUse(NamedTuple):
     Attributes:
         position: the position, counted from 0.
         head: the head, counted from 0, if the heads share the weight; otherwise None.
-        explained: of a matrix, the weight times the number of the input that it is multiplied with, which is one term of a
-            number of the result. Of a bias, the sum before it plus the bias. Of a LayerNorm, the whole number of the result.
+        explained: for a weight of a matrix, weight × input: one term of the sum that computes an element of the result. For a
+            bias, this sum plus the bias. For a weight of a LayerNorm, the whole computation of an element of the result.
     """
 
     position: int
@@ -37,8 +37,8 @@ class WeightUse(NamedTuple):
 def weight_use(
     model: Transformer, trace: Trace, stop: Stop, parameter: str, index: tuple[int, ...], item: int = 0
 ) -> WeightUse | None:
-    """The use of a weight where it matters most in one text: of a matrix, at the position with the product farthest from zero;
-    of a vector, at the position with the result farthest from zero.
+    """The use of a weight at the position of one text where it matters most: for a weight of a matrix, where weight × input is
+    farthest from zero; for a bias or a LayerNorm, where the result is.
 
     Args:
         model: the model that was traced. Its weights are read.
@@ -48,7 +48,7 @@ def weight_use(
         item: number of the text in the batch, counted from 0.
 
     Returns:
-        None for a table, whose rows are only read.
+        The use; None for a weight of a table, whose rows are only read.
 
     Raises:
         InputError: `model` is not a Transformer; `trace` is not a Trace, or is of another model; `stop` is not a Stop; or the
@@ -91,6 +91,6 @@ def weight_use(
 
 
 def _strongest(trace: Trace, path: str, item: int, column: int) -> tuple[int, ...]:
-    """The position, and the head if the tensor has heads, at which number `column` of a vector is farthest from zero."""
+    """The position, and the head if the tensor has heads, whose number at the index `column` is farthest from zero."""
     numbers = np.abs(trace[path].numpy()[item][..., column])
     return tuple(int(place) for place in np.unravel_index(int(numbers.argmax()), numbers.shape))

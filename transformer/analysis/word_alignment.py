@@ -35,7 +35,7 @@ class Aligned(NamedTuple):
 
     Attributes:
         source, target: the texts.
-        sure: links that are right without doubt.
+        sure: links, pairs (source word, target word) counted from 0, that are right without doubt.
         possible: links that may be right, including the sure links.
     """
 
@@ -78,7 +78,7 @@ def _aligned(line: str, number: int, name: str) -> Aligned:
 
 
 def words(text: str) -> list[str]:
-    """The words and punctuation marks of a text. The numbers in links count both.
+    """The words and punctuation marks of a text, in order. The indices in `Links` count both.
 
     Raises:
         InputError: `text` is not a text.
@@ -107,7 +107,7 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 
 
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
-    """The links of a map of weights between the tokens of a trace, by the rule of `head_links`.
+    """The links by the rule of `head_links`, from any weights between target tokens (queries) and source tokens (keys).
 
     Raises:
         InputError: `trace` is not a Trace, has more than one text, or lacks a side; or `weights` is not an array with a row for

@@ -57,7 +57,7 @@ def join(
 
     Args:
         weights: attention weights between pieces.
-        queries, keys: the positions of each word, in order (`groups`).
+        queries, keys: for each word, in order, the positions of its pieces, as `groups` returns them.
 
     Raises:
         InputError: the weights are not an array of numbers, or do not have one row and one column for each position of the
@@ -156,7 +156,7 @@ class WordTrace(Trace):
 
 
 def check_run(pipeline: TextPipeline, trace: Trace) -> None:
-    """Check that `trace` is of the tokens that the network of `pipeline` reads.
+    """Check that `trace` can be a trace of `pipeline`: its tokens are not joined into words, and the configurations are equal.
 
     Raises:
         InputError: `pipeline` is not a pipeline; or `trace` is not a Trace, is a WordTrace, or is of a network with another
@@ -171,7 +171,7 @@ def check_run(pipeline: TextPipeline, trace: Trace) -> None:
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
-    """The positions of each word of a text. If every token is a word, each position is a group of its own.
+    """The positions of the tokens of each word of a text. If every token is a word, each position is a group of its own.
 
     Raises:
         InputError: `trace` is not a Trace, or the side did not run.
@@ -193,7 +193,7 @@ def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
 
 
 def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
-    """The positions of each word of a text with `count` tokens.
+    """The positions of the tokens of each word of a text with `count` tokens.
 
     Args:
         words: for each token, the index of its word, or None for a special token. If its length is not `count`, as when the
@@ -224,7 +224,7 @@ def _joined_values(
     sides = {name: side for name, side in sides.items() if side in groups_of}
 
     def of_tokens(item: int) -> list[int]:
-        """The indices of the axes that have a position for each token of a text."""
+        """The indices of the axes that have a position for each token of the text `item` of the batch."""
         return [
             index
             for index, name in enumerate(axes)
@@ -250,7 +250,7 @@ def _joined_values(
 
 
 def word_means(values: Float[np.ndarray, "piece ..."], words: Sequence[Group]) -> Float[np.ndarray, "word ..."]:
-    """The mean over the pieces of each word (`groups`).
+    """The mean of `values` over the pieces of each word. `words` has the positions of their pieces (`groups`).
 
     Raises:
         InputError: `values` is not an array with one row for each position of the words, or `words` are not words.
@@ -287,8 +287,8 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether the tokens of a trace are pieces of words: a word has several tokens, or a token is marked as the start of a
-    word.
+    """Whether the tokens of a trace are pieces of words: some word has several tokens, or its first token has the mark of a
+    word's start.
 
     Raises:
         InputError: `trace` is not a Trace.
@@ -302,5 +302,5 @@ def in_pieces(trace: Trace) -> bool:
 
 
 def are_pieces(tokens: Sequence[str], of: Sequence[Group]) -> bool:
-    """Whether some words have several tokens, or a token is marked as the start of a word."""
+    """Whether some words (`of`, the positions of their `tokens`) have several tokens, or start with the mark of a word."""
     return any(tokens[group[0]].startswith(SPACE) or len(group) > 1 for group in of)

@@ -45,7 +45,7 @@ class AttentionCache:
         return self._values[projection]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep these rows of the batch only, in this order; a row may be named several times."""
+        """Keep only the items `rows` of the batch, counted from 0, in this order. An index may occur several times."""
         for projection, values in self._values.items():
             self._values[projection] = values[list(rows)]
 
@@ -76,6 +76,7 @@ class KeyValueCache:
         self.target, self.memory = AttentionCache(grows=True), AttentionCache(grows=False)
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep these rows of the batch only, in this order; a row may be named several times, as in beam search."""
+        """Keep only the items `rows` of the batch, counted from 0, in this order. An index may occur several times, as in beam
+        search."""
         for kept in (self.target, self.memory):
             kept.select(rows)

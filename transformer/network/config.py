@@ -27,7 +27,7 @@ class NetworkConfig:
         target_vocab: number of tokens in the vocabulary of the target.
         target_pad: the id of padding in a target.
         d_model: width of the residual stream.
-        heads: number of heads of an attention, unless its tap has another number.
+        heads: number of heads of an attention, unless `Tap.heads` of a tensor is another number.
         encoder_layers: number of layers of the encoder; 0 for a decoder alone.
         decoder_layers: number of layers of the decoder; 0 for an encoder alone.
         d_ff: width of the hidden layer of the feed-forward network.

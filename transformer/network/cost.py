@@ -83,7 +83,7 @@ class Growth(NamedTuple):
     Attributes:
         sizes: the values of the size that grows, in rising order.
         costs: for each value in `sizes`: kind of work → cost.
-        present: the value in `sizes` that the model and the text have now.
+        present: the value of this size in the model and text that `growth` was given; it is in `sizes`.
         models: for each value in `sizes`: the configuration of the model and the lengths of its input.
         limit: the largest value that this model can have, if `sizes` goes beyond it; else None.
     """
@@ -156,8 +156,8 @@ def crossing(config: TransformerConfig, batch: int) -> int:
 
 
 def _spread(least: int, most: int, present: int, count: int = 60) -> tuple[int, ...]:
-    """Rising whole numbers from `least` to `most` (or to `present`, if it is larger), each larger than the one before by about
-    the same factor. `present` is among them."""
+    """At most `count` + 2 rising whole numbers from `least` to `most` (to `present`, if it is larger). Each is larger than the
+    one before by about the same factor. `present` is one of them."""
     ratio = max(most, present) / least
     return tuple(sorted({*(round(least * ratio ** (step / count)) for step in range(count + 1)), present}))
 
@@ -197,7 +197,8 @@ Factors = tuple[tuple[str, int], ...]
 
 
 def flop_factors(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> Factors:
-    """The factors of `activation_flops`, whose arguments these are; none if the tensor is not a product of matrices."""
+    """(name, size) of each factor whose product is `activation_flops`, for the same arguments. Empty if the tensor is not a
+    product of matrices."""
     sizes = axis_sizes(config, lengths, stack, sublayer)
     if not stack and name == "logits":
         axes = ("batch", "target", "vocab", "d_model")
@@ -231,7 +232,7 @@ def axis_sizes(config: TransformerConfig, lengths: Lengths, stack: str, sublayer
 
 
 def _projection_width(config: TransformerConfig) -> int:
-    """How many numbers of the input are summed for one number of a query, key or value."""
+    """The width of the vectors that the projections of queries, keys and values read."""
     return config.d_model if config.head_projection == "per_head" else config.d_head
 
 

@@ -124,5 +124,5 @@ class Embedding(nn.Module):
         return self.dropout(self.sum(scaled + self.position(positions)))
 
     def check(self, ids: object) -> None:
-        """Check that the table has a row for every id. Raises the same errors as `forward`."""
+        """Check that `ids` is a tensor of ids that `forward` can read. Raises the same errors as `forward`."""
         check_batch(self.side, ids, self.vocab, self.max_len)

@@ -13,7 +13,7 @@ def check_batch(side: str, ids: object, vocab: int, max_len: int, pad: int | Non
     Args:
         side: `source` or `target`, for the message.
         vocab: number of rows of the token table.
-        max_len: the most tokens of a text.
+        max_len: the largest number of tokens in a row.
         pad: an id that is allowed although the table has no row for it.
 
     Raises:

@@ -1,7 +1,7 @@
 """Masks: which query may attend to which key. Everywhere in this project, True means "may attend".
 
-The three variants differ in which padding they hide and in the score of a hidden key. Both are fields of the configuration
-(`target_padding`, `mask_fill`).
+The three presets (`config.PRESETS`) differ in which padding they hide and in the score of a hidden key. Both are fields of the
+configuration (`target_padding`, `mask_fill`).
 """
 
 import math
@@ -67,7 +67,7 @@ def causal(length: int, first: int = 0) -> Bool[Tensor, "1 1 query length"]:
 
     Args:
         length: number of positions. All of them are keys.
-        first: the first position that is also a query.
+        first: the first position that is also a query, counted from 0.
     """
     return torch.ones(length - first, length, dtype=torch.bool).tril(first)[None, None]
 

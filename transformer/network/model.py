@@ -31,7 +31,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers. Without `memory`, every layer skips its cross-attention."""
+    """A stack of decoder layers. If `memory` (the encoder's output) is None, every layer skips its cross-attention."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -84,15 +84,16 @@ class Transformer(nn.Module):
         self.initialize()
 
     def tie(self) -> None:
-        """Let the tables of tokens and the output share one matrix, as `config.tied_weights` says (section 3.4)."""
+        """Share one matrix between the output layer and no, one or both token tables, as `config.tied_weights` says (section
+        3.4)."""
         if self.config.tied_weights == "all":
             self.target_embedding.table.weight = self.source_embedding.table.weight
         if self.config.tied_weights != "nothing":
             self.output_projection.weight = self.target_embedding.table.weight
 
     def initialize(self) -> None:
-        """If the configuration says `xavier`, initialize every matrix with Xavier uniform, and the padding rows that
-        `zero_pad_row` keeps at zero with 0. Else PyTorch's own defaults stay."""
+        """If `config.initialization` is `xavier`, initialize every matrix with Xavier uniform, and if `config.zero_pad_row` is
+        True, set the padding rows to 0. Otherwise PyTorch's own defaults stay."""
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
@@ -143,10 +144,10 @@ class Transformer(nn.Module):
 
         Args:
             target: token ids of the decoder's input, including the positions that are in the cache.
-            memory, mask: what `encode` returned for the same number of rows; None for both to run the decoder alone.
+            memory, mask: what `encode` returned for a batch of the same size; None for both to run the decoder alone.
             cache: keys and values of the first `cache.length` positions; the decoder adds the keys and values of the other
                 positions.
-            rows: for how many positions the logits are computed, counted from the last; None for all.
+            rows: compute the logits of only the last `rows` positions; None for all positions.
 
         Raises:
             InputError: `target` is not a tensor of ids; the model has no row for an id or a position; the batches have

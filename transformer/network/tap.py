@@ -43,7 +43,7 @@ class Tap:
 
     Attributes:
         path: the tap's place in the model, such as `encoder.layers.0.self_attention.weights`; empty until `name_taps` sets it.
-        taps: path → tap, for the whole model. A scope ignores taps whose `taps` is not the object of its own model.
+        taps: path → tap, for the whole model. A scope ignores taps whose `taps` is not the same object as its model's `taps`.
     """
 
     def __init__(self, axes: str, heads: int | None = None) -> None:
@@ -233,7 +233,7 @@ class Scope:
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
-        """The mask of an attention after the edits for it. The scope keeps the mask too."""
+        """The mask of an attention after the edits for it. The scope also keeps it, if it keeps all tensors or has edits."""
         if tap.taps is not self.taps:
             return mask
         if self.edits:
@@ -271,7 +271,7 @@ class Scope:
 
 
 def _listed(keep: Any) -> list[Any] | None:
-    """The paths to keep as a list. A set or a mapping will do, because their order does not matter. None for anything else."""
+    """The paths in `keep` as a list. A set or a mapping is allowed too, because order does not matter. None if invalid."""
     return None if isinstance(keep, str | Tensor) else [*keep] if isinstance(keep, Set | Mapping) else as_list(keep)
 
 
@@ -295,8 +295,8 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collectio
         overwrites the tensors of the first pass.
 
     Raises:
-        PathError: an edit names a path, head or position that the model does not have, `keep` has such a path, or an element of
-            `edits` is not an edit. The error is raised before anything runs.
+        PathError: an edit names a path, head or position that the model does not have, `keep` names such a path, or an element
+            of `edits` is not an edit. The error is raised before anything runs.
         InputError: `model` has no taps, or `keep` is not True, False or a list of paths.
     """
     scope = Scope(model, edits, keep)
@@ -332,7 +332,7 @@ def watched() -> bool:
 
 
 def name_taps(model: nn.Module) -> dict[str, Tap]:
-    """Path → tap, for every tap of `model`. Sets the path of each tap.
+    """Path → tap, for every tap of `model`; the taps of masks are in `of_masks` (`Taps`). Sets `path` and `taps` of each tap.
 
     Call it again after you replace or add a layer (`model.taps = name_taps(model)`), because a trace leaves out unnamed taps.
     """

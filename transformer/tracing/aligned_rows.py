@@ -18,8 +18,8 @@ Places = tuple[tuple[int | None, int | None], ...]
 
 
 def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
-    """The tokens of A and B set side by side: for each row, the position of its token in A and in B; None for a text that has
-    no token in this row. The rows are the same for all texts of the batch.
+    """The tokens of runs A and B set side by side: for each row, the position of its token in A and in B; None for a text that
+    has no token in this row. `a` and `b` have a row of tokens for each text of the batch; all texts share the aligned rows.
 
     Raises:
         InputError: the texts of the batch are aligned in different ways.
@@ -32,8 +32,8 @@ def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
 
 
 def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
-    """The aligned rows of two texts: by position if they have equally many tokens, else by equal tokens, in order. Where B has
-    other tokens than A between two equal tokens, these are paired one by one, and tokens that are left over stand alone."""
+    """The aligned rows of two texts: by position if they have equally many tokens, else by equal tokens, in order. Unequal
+    tokens between two equal tokens are paired one by one; those of the longer text that are left over stand alone."""
     if len(a) == len(b):
         return tuple((row, row) for row in range(len(a)))
     rows: list[tuple[int | None, int | None]] = []
@@ -43,14 +43,15 @@ def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
 
 
 def pair_of(pair: tuple[int | None, int | None], a: Sequence[Value], b: Sequence[Value], missing: Value) -> tuple[Value, Value]:
-    """The items of `a` and `b` at an aligned row; `missing` for a text without a token there."""
+    """The items of `a` and `b` at an aligned row. `pair` has the two positions of the row; if one is None, `missing` stands for
+    the item."""
     one, other = (missing if row is None else of[row] for row, of in zip(pair, (a, b), strict=True))
     return one, other
 
 
 def sides_of_axes(path: str, axes: Sequence[str]) -> list[tuple[Side, ...]]:
-    """For each axis of the tensor at a path, the sides whose tokens the axis can have; an empty tuple for an axis without
-    tokens."""
+    """For each axis of the tensor at a path, the sides whose tokens it may index, the likeliest side first; an empty tuple for
+    an axis without tokens."""
     place = TensorPath.parse(path)
     sides: dict[str, tuple[Side, ...]] = {
         "source": ("source",),
@@ -69,7 +70,7 @@ def over_rows(values: Shaped[Tensor, "*axes"], rows: Sequence[Sequence[int | Non
     Args:
         values: a tensor that has, on some axes, an index for each token.
         rows: for each axis with tokens, a list: the position of the token in each aligned row, None if the text has no token
-            there. For an axis without tokens, None in place of the list.
+            in the row. For an axis without tokens, None in place of the list.
 
     Raises:
         InputError: an axis with tokens does not have one index for each token.

@@ -7,7 +7,7 @@ Value = TypeVar("Value")
 
 
 class Computed(Mapping[str, Value]):
-    """A mapping whose values are computed when they are first read, and then kept."""
+    """A mapping from each of `keys` to `compute(key)`. A value is computed when it is first read, and then kept."""
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
         self._keys, self._compute, self._values = dict.fromkeys(keys), compute, {}

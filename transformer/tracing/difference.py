@@ -274,8 +274,8 @@ class Difference:
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
-        """The attention weights of B minus those of A, for one kind of attention. Queries and keys are the aligned rows
-        (`places`); NaN where A or B lacks the token.
+        """The attention weights of B minus those of A, for one kind: `encoder`, `decoder` or `cross`. Queries and keys are the
+        aligned rows (`places`); NaN where A or B lacks the token of the query or the key.
 
         Raises:
             InputError: there is no such kind, it did not run in both, or the runs have different numbers of layers or heads.
@@ -319,7 +319,8 @@ class Difference:
 
 
 def _id_of(pair: tuple[int, int], run: int | None) -> int:
-    """The id of a row in a run. B − A has the id of A, or the id of B if the token is only in B."""
+    """The id of an aligned row in run 0 (A) or 1 (B), from its ids in A and B. For B − A (`run` is None), the id of A, or the
+    id of B if the token is only in B."""
     a, b = pair
     return pair[run] if run is not None else b if a == NO_ID else a
 

@@ -26,12 +26,12 @@ class Intervention(Edit):
     Attributes:
         path: path of a tap, or of an attention.
         heads: heads to change, counted from 0; None for all. Only for a tensor that has a head axis.
-        items: items of the batch to change, counted from 0; None for all. So each item of one batch can have its own edit.
+        items: items of the batch to change, counted from 0; None for all. With it, each item of a batch can have its own edit.
             Items beyond the batch are ignored, because the size of a batch is known only when the pass runs.
 
     Raises:
         PathError: the tap or the head does not exist, or the tensor has no head axis. Raised by `place`, before anything runs.
-            Values that cannot be stored (`plain`) raise it at once.
+            The constructor itself raises it for values that cannot be stored (`plain`).
     """
 
     # The tap of an attention that the edit acts on if `path` is the path of the attention itself.
@@ -96,7 +96,7 @@ class Intervention(Edit):
         return tuple(torch.meshgrid(*every, indexing="ij"))
 
     def chosen(self, tap: Tap) -> dict[int, tuple[int, ...] | None]:
-        """Number of an axis → the chosen indices along it; None for all."""
+        """Index of an axis of the tap's tensor → the chosen indices along this axis; None for all."""
         named = (("batch", self.items), (head_axis(tap), self.heads))
         return {tap.axes.index(name): what for name, what in named if name in tap.axes}
 
@@ -117,7 +117,7 @@ class Intervention(Edit):
 
 
 def _with_heads(model: Traceable, path: str) -> list[str]:
-    """The paths of the tensors of the same module that have an axis of heads."""
+    """The paths of the tensors that have an axis of heads, in the module of the tap at `path`."""
     owner = path.rpartition(".")[0]
     return [each for each, tap in model.taps.items() if each.rpartition(".")[0] == owner and head_axis(tap) in tap.axes]
 
@@ -164,8 +164,8 @@ def check_row(name: str, given: object) -> tuple[Any, ...]:
 def length_axis(
     tap: Tap, positions: tuple[int, ...] | None, longest: int = MOST_POSITIONS
 ) -> dict[int, tuple[int, ...] | None]:
-    """A mapping with one item: the number of the axis of positions → the chosen positions. Empty if all are chosen. Of an
-    attention's weights and scores, the axis of positions is that of the queries.
+    """A mapping with one item: the index of the axis of positions → the chosen positions. Empty if `positions` is None. In an
+    attention's weights and scores, the axis of positions is the axis of the queries.
 
     Args:
         tap: the tap of the tensor.

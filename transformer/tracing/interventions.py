@@ -79,7 +79,7 @@ def silence(kind: str, layer: int, heads: tuple[int, ...] | None, items: tuple[i
 
     Raises:
         InputError: there is no such kind.
-        PathError: `layer` is not a whole number. Heads are checked against the model when it runs.
+        PathError: `layer` is not a whole number, or is negative. Layer and heads are checked against the model when it runs.
     """
     return Ablate(str(Kind.of(kind).path(layer)), heads=heads, items=items)
 

@@ -126,7 +126,8 @@ class TensorPath:
         return ".".join(mine[same:])
 
     def template(self, layer: str) -> str:
-        """The path as a text, with `layer` in place of the layer's number: `encoder.layers.{index}.feed_forward.hidden`."""
+        """The path as a text, with the text `layer` in place of the layer's number. For example, with `layer` = "N":
+        `encoder.layers.N.feed_forward.hidden`."""
         return ".".join((self.stack, "layers", layer, self.sublayer, self.name))
 
 
@@ -155,7 +156,7 @@ class Kind(StrEnum):
 
     @classmethod
     def of(cls, name: object) -> "Kind":
-        """The kind called `name`.
+        """The kind called `name`: `encoder`, `decoder` or `cross`.
 
         Raises:
             InputError: there is no such kind.
@@ -207,7 +208,7 @@ def check_index(name: str, index: object, count: int) -> None:
     """Check that an index is a whole number from 0 to `count - 1`.
 
     Args:
-        name: the name of the indexed thing in the message, such as `head`.
+        name: what `index` counts, for the message, such as `head`.
 
     Raises:
         PathError: `index` is not such a number.

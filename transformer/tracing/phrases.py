@@ -49,7 +49,7 @@ class Phrase:
         parts: name of a variable part → its text, as it was typed. Names: `kind`, `stack`, `sublayer`, `layer`, `head`, `query`
             and `key`.
         config: configuration of the model.
-        lengths: the number of tokens of `source` and `target`. If a side is missing, any position is allowed on it.
+        lengths: side, `source` or `target` → its number of tokens. If a side is missing, any position is allowed on it.
     """
 
     parts: dict[str, str]
@@ -74,7 +74,7 @@ class Phrase:
         return Kind.of(self.parts["kind"])
 
     def layer(self, stack: str) -> int:
-        """The number of the layer in a stack, counted from 0.
+        """The index of the layer in `stack`, `encoder` or `decoder`, counted from 0.
 
         Raises:
             InputError: the model has no such layer.
@@ -95,7 +95,7 @@ class Phrase:
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """A tuple with the number of the head, counted from 0; None for all heads.
+        """A tuple with the index of the head, counted from 0; None if the phrase names no head and so means all heads.
 
         Raises:
             InputError: the model has no such head.
@@ -173,7 +173,7 @@ def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int]
     Args:
         phrase: a phrase in one of `FORMS`, such as `silence cross layer 1 head 2`. Capitals and additional spaces are allowed.
         config: configuration of the model.
-        lengths: the number of tokens of `source` and `target`; None to allow any position.
+        lengths: side, `source` or `target` → its number of tokens; None to allow any position.
 
     Raises:
         InputError: the phrase has none of the forms, or its layer, head or token does not exist (the message lists what is
@@ -219,8 +219,8 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
-    """A phrase about a head, or about all heads of a layer if `head` is None. `verb` is `silence`, `average` or `block`, which
-    needs a query and a key after it (`block`). The arguments `layer` and `head` are counted from 0.
+    """A phrase about a head, or about all heads of a layer if `head` is None. The arguments `layer` and `head` are counted from
+    0. `verb` is `silence` or `average`; or `block`, for a phrase that the function `block` completes with a query and a key.
 
     Raises:
         HeadlightError: there is no such kind of attention, or a number is not a whole number from 0.

@@ -66,7 +66,7 @@ class Sublayer:
         weight, bias: weight [d_model, head · d_head] and bias of the map after the heads; None for a feed-forward network.
         after: the norm between the sub-layer's output and the stream; None if there is no such norm.
         factor: the factor that the output is multiplied by, after the norm `after`.
-        post: the norm of the residual sum (post-norm); None for pre-norm.
+        post: the norm that is applied to the residual sum (post-norm); None for pre-norm.
     """
 
     path: TensorPath
@@ -84,12 +84,12 @@ class Readout:
     Attributes:
         start: path of the stream before the first norm and layer.
         position: path of the vectors of the positions in `start`; empty if the network adds no position vectors.
-        first: the norm of `start`; None if there is no such norm.
+        first: the norm that is applied to `start`; None if there is no such norm.
         stream: paths of the stream before the first layer and after each layer.
         sublayers: the decoder's sub-layers in the order in which they run. A decoder alone skips some of them.
         final: the norm after the last layer; None if there is no such norm.
         smaller: a linear map without bias after the norm `final`, to vectors of another width; None if there is no such map.
-        weight, bias: weight and bias of the output layer, a row and a number for each token.
+        weight, bias: weight and bias of the output layer, with a row of `weight` and a number of `bias` for each token.
         factor: the factor that the product with `weight` is multiplied by.
         cap: the logits are limited to between −cap and cap by `cap · tanh(logit / cap)`; 0 if they are not limited.
     """
@@ -127,15 +127,15 @@ class Readout:
         return stream if self.final is None else self.final.module(stream)
 
     def direction(self, token: int) -> tuple[Float[Tensor, " d_model"], float]:
-        """A vector and a number, in double precision: the logit of a token, before the limit `cap`, is the product of the
-        vector with the stream after the last norm, plus the number (the bias)."""
+        """A vector and the token's bias, in double precision. The logit of a token, before the limit `cap`, is the dot product
+        of this vector with the stream after the norm `final`, plus the bias."""
         row = self.weight[token].double()
         row = row if self.smaller is None else row @ self.smaller.double()
         return self.factor * row, 0.0 if self.bias is None else float(self.bias[token])
 
 
 def readout_of(model: object) -> Readout:
-    """The readout of a Transformer of this project: of its decoder.
+    """How the decoder of a Transformer of this project computes its logits.
 
     Raises:
         InputError: `model` is not a Transformer.

@@ -167,7 +167,8 @@ class Trace:
     def positional_encoding(self) -> Float[Tensor, "position d_model"]:
         """The position vectors that were added to the source, or to the target if the decoder ran alone. With learned
         positions, the target has other vectors: `trace["target_embedding.position"]`. If padding shifts the positions, so that
-        each text has its own vectors, these are the vectors of the first text."""
+        each text has its own vectors, these are the vectors of the first text of the batch. Raises `PathError` if the run
+        added no position vectors."""
         side = "source" if "source_embedding.position" in self else "target"
         values = self[f"{side}_embedding.position"].values
         return values[0] if values.ndim == 3 else values
@@ -234,7 +235,7 @@ class Trace:
         writes the next one, so its name has both: `la → rue`. Other queries, and padding, have the name of their token.
 
         Args:
-            end: what the last query of the decoder writes.
+            end: the name of the token that the last query of the decoder writes, which the target does not contain.
 
         Raises:
             InputError, PathError: as in `tokens`; or `end` is not a text.
@@ -432,7 +433,7 @@ def run_traced(
 
 
 def _word_count(words: Sequence[int | None]) -> int:
-    """The number of words. Each special token, whose word is None, counts as one word."""
+    """The number of words in a text, from the word of each token. A special token, whose word is None, counts as a word."""
     return sum(word is None or word != before for before, word in pairwise([None, *words]))
 
 
