@@ -17,6 +17,7 @@ from transformer.network.cost import (
     FLOAT,
     MASKS,
     PROJECTIONS,
+    WORK,
     Factors,
     Lengths,
     axis_sizes,
@@ -64,9 +65,10 @@ def cost_terms(config: TransformerConfig, lengths: Lengths, counted: str, work: 
         work: the kind of work, one of `transformer.network.cost.WORK`.
 
     Raises:
-        ConfigError: `counted` is not one of these fields.
+        ConfigError: `counted` is not one of these fields, or `work` not one of these kinds.
     """
     one_of("counted", counted, COUNTED)
+    one_of("work", work, WORK)
     with torch.device("meta"):
         model = Transformer(config.replace(encoder_layers=1, decoder_layers=1))  # all layers of a stack are alike
     layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}

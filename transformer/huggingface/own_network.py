@@ -22,7 +22,7 @@ from transformer.network.embedding import sinusoid
 from transformer.network.masks import padding_keys
 from transformer.network.model import Transformer
 from transformer.network.tap import Edit
-from transformer.pipeline.agreement import Agreement
+from transformer.pipeline.agreement import Agreement, check_sides
 from transformer.tracing.paths import SIDES
 from transformer.tracing.trace import Trace, run_traced
 
@@ -189,8 +189,10 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     def check(self, trace: Trace) -> Agreement:
         """How the logits of a trace without edits compare with those of `transformers`. They are equal up to rounding, but not
-        bit for bit. One forward pass."""
-        return self._agreement(torch.tensor(trace.source_ids), torch.tensor(trace.target_ids), trace.logits)
+        bit for bit. One forward pass. Raises as `Pipeline.check`."""
+        check_sides(trace, self.stacks)
+        source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
+        return self._agreement(source, target, trace.logits)
 
     def check_network(self) -> None:
         """Refuse a network that computes other logits than `transformers`, which would be an error in our code.
@@ -209,8 +211,8 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         keep = padding_keys(source, self.config.source_pad)[:, 0, 0].long()
         with torch.inference_mode():
             theirs = self.original(input_ids=source, attention_mask=keep, decoder_input_ids=target, use_cache=False).logits
-        difference = float((theirs - logits).abs().max())
-        return Agreement(torch.equal(theirs, logits), difference, difference <= ROUNDING * float(1 + logits.abs().max()))
+        agreement = Agreement.of(theirs, logits)
+        return agreement._replace(rounding=agreement.difference <= ROUNDING * float(1 + logits.abs().max()))
 
     def _traced(self, source: Tensor | None, target: Tensor | None, edits: Sequence[Edit]) -> Trace:
         assert source is not None

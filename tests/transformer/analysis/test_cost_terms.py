@@ -36,6 +36,9 @@ def test_terms_of_equal_factors_are_one_and_name_the_tokens_of_each_side() -> No
     assert not cost_terms(config, Lengths(1, 6, 5), "flops", "masks")
 
 
-def test_another_count_is_refused() -> None:
+def test_another_count_and_another_kind_of_work_are_refused() -> None:
+    config = Pipeline.load("reverse").config
     with pytest.raises(ConfigError, match="counted"):
-        cost_terms(Pipeline.load("reverse").config, LENGTHS, "FLOPs", WORK[0])
+        cost_terms(config, LENGTHS, "FLOPs", WORK[0])
+    with pytest.raises(ConfigError, match="work"):
+        cost_terms(config, LENGTHS, "flops", "everything")

@@ -11,6 +11,7 @@ pytest.importorskip("transformers", reason="transformers is not installed (requi
 from transformers import MarianConfig, MarianMTModel
 
 from tests.transformer.huggingface.tiny import LONG, MODELS, SHORT, VOCAB, folder_of, save_model, save_tokenizer
+from transformer import Pipeline
 from transformer.analysis.leaks import change_later, fill_padding, padded_answer
 from transformer.errors import CheckpointError, InputError
 from transformer.huggingface.own_network import own_network
@@ -110,6 +111,10 @@ def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path
     assert trace.source_words == reference.source_words != ()
     assert trace.target_words == reference.target_words
     assert ours.check(trace).difference < 1e-5
+    with pytest.raises(InputError, match="must be a Trace"):
+        ours.check(None)
+    with pytest.raises(InputError, match="There is no token id"):
+        ours.check(Pipeline.load("english-french").trace("the cat sleeps ."))
     source, target = trace.source_ids[1], trace.target_ids[1]
     assert fill_padding(ours, source, target, 3).same
     assert not change_later(ours, source, target, 2, 5, interventions("no causal mask", ours.config)).same
