@@ -60,7 +60,7 @@ def show_step(frames: Frames, frame: int) -> None:
     st.markdown(f"### {words['predict_title']}")
     item = pick(words["pair"], range(1, PAIRS + 1), "pair") - 1
     show_prediction(pipeline, pairs, taken, item)
-    st.markdown(f"### {words['blame_title']}")
+    st.subheader(words["blame_title"], anchor="gradient")
     _show_blame(taken, weight)
     st.markdown(f"### {words['update_title']}")
     _show_update(taken, schedule(pipeline).rate_at(min(step, frames.steps[-1] - 1)))

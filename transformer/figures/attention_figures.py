@@ -28,6 +28,7 @@ LONG_CELL = 28  # px: the width of a cell with a number of five characters in it
 SMALL_LABELLED, SMALL_HEIGHT, SMALL_ABOVE = 18, 260, 80
 SMALL_MARGIN = {"t": 75, "b": 5, "r": 5}
 SMALL_LETTER, SMALL_BESIDE = 6, (70, 130)  # px: width of a letter; least and most space to the left of the cells
+PERCENT_CELL = 15  # px: the width of a cell with two digits in it
 # Weight of red, green and blue in relative luminance, and the luminance with equal contrast to black and to white (WCAG 2).
 LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
@@ -123,15 +124,18 @@ def small_head_map(
     earlier_marks: Sequence[tuple[int, int]] = (),
     row: int | None = None,
     positions: Positions = COUNTED,
+    percent: bool = False,
 ) -> go.Figure:
-    """One head as a heatmap for a narrow place. It has no numbers in its cells and no colour bar.
+    """One head as a heatmap for a narrow place. It has no colour bar. Its cells have no numbers, or with `percent` their
+    weights in %.
 
-    Arguments as for `head_map`.
+    Other arguments as for `head_map`.
     """
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
     hover_text = _weight_hover(labels)
-    layers = pair_cells(values, allowed, queries, keys, hover_text, labels, WEIGHTS_SCALE, positions, showscale=False)
+    scale = WEIGHTS_SCALE | (in_cells(100 * values, "{:.0f}", WEIGHTS, high=100.0) if percent else {})
+    layers = pair_cells(values, allowed, queries, keys, hover_text, labels, scale, positions, showscale=False)
     return small_token_map(layers, queries, keys, _frames(marks, earlier_marks, row, len(keys)), positions)
 
 
@@ -148,8 +152,18 @@ def small_token_map(
     down = token_axis("", queries, SMALL_LABELLED, rows, autorange="reversed", scaleanchor="x", constrain="domain")
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
-    margin = SMALL_MARGIN | {"l": int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))}
+    margin = SMALL_MARGIN | {"l": _small_beside(queries)}
     return built(layers, _framed(frames), height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})
+
+
+def _small_beside(queries: Sequence[str]) -> int:
+    """The px to the left of the cells of a small map."""
+    return int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))
+
+
+def percent_width(queries: Sequence[str], keys: Sequence[str]) -> int:
+    """The least width in px at which the weights of a small map, in %, fit into its cells."""
+    return _small_beside(queries) + len(keys) * PERCENT_CELL + SMALL_MARGIN["r"]
 
 
 def _framed(frames: Sequence[dict[str, Any]]) -> dict[str, Any]:

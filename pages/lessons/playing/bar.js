@@ -131,6 +131,8 @@ class Bar {
       said.open = false;
       this.unfolded.set(data.stop, false);
     }
+    // The judgement is on the screen, too, if the stop is opened with its answer.
+    if (arrived && !data.ended) root.querySelector(".verdict")?.scrollIntoView({ block: "nearest" });
     if (focused) this.focus(focused);
   }
 

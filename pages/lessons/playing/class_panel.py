@@ -29,7 +29,7 @@ from pages.lessons.class_mode.seat import (
 )
 from pages.lessons.content.app_address import app_address
 from pages.lessons.content.lesson import Lesson, LessonError, Phase, Stop
-from pages.lessons.content.lesson_answers import parse, write
+from pages.lessons.content.lesson_answers import Answer, parse, write
 from pages.lessons.content.truths import filled
 from pages.lessons.playing.open_lesson import OPEN, follow, open_lesson, publish
 from pages.shell.error_boundary import sentence
@@ -37,6 +37,7 @@ from pages.shell.view.turns import turn
 from pages.ui.escaping import literal
 from pages.ui.export_menu import download
 from pages.ui.limits import CLASS_ANSWERS
+from pages.ui.prediction_codec import read_cells, written_cells
 from pages.ui.presenting import presenting
 from pages.ui.prose import line_as_html
 from pages.ui.style import style
@@ -86,19 +87,22 @@ def show_class(lesson: Lesson, index: int) -> None:
 
 
 def _kept(place: Seat | None) -> str:
-    """What the tab keeps: the secret or the number, and after a space the answers."""
+    """What the tab keeps, with spaces in between: the secret or the number, the answers, and unchecked marks like an answer."""
     opened = open_lesson()
-    return f"{place.kept} {write(opened.answers if opened else {})}".rstrip() if place else ""
+    marks = {opened.stop: Answer(written_cells(opened.marked))} if opened and opened.marked else {}
+    return f"{place.kept} {write(opened.answers if opened else {})} {write(marks)}".rstrip() if place else ""
 
 
 def _recall(code: str, kept: str) -> None:
-    """Take a place with the secret or the number that the tab reports, and take back the answers. The report is untrusted."""
+    """Take a place with the secret or the number that the tab reports, and take back the answers and the marks. The report is
+    untrusted."""
     state, opened = st.session_state, open_lesson()
-    waits, (number, _, answers) = state.get(WAITING) == code, kept.partition(" ")
+    waits, (number, answers, marks, *_) = state.get(WAITING) == code, f"{kept}  ".split(" ")
     if not waits and state.get(MISSED) != code:
         return
     if opened:
-        state[OPEN] = replace(opened, answers={**opened.answers, **parse(answers)})
+        marked = read_cells(parse(marks).get(opened.stop, Answer("")).first) or opened.marked
+        state[OPEN] = replace(opened, answers={**opened.answers, **parse(answers)}, marked=marked)
     if waits:
         try:
             enter(code, number)

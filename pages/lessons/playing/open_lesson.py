@@ -1,7 +1,7 @@
 """The open lesson: its name, the stop and the answers.
 
-All of this is in the address of every page, except the answers in a class: students share their addresses there, so the answers
-are in the browser's tab (`class_panel`). The server stores none of it.
+All of this is in the address of every page, except the answers and marks in a class: students share their addresses there, so
+these are in the browser's tab (`class_panel`). The server stores none of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -65,9 +65,8 @@ class OpenLesson:
     @property
     def parameters(self) -> dict[str, str]:
         """The parameters of the lesson and of its class in an address."""
-        marked = {MARKED: written_cells(self.marked)} if self.marked else {}
-        answers = {} if class_code() else {ANSWERS: write(self.answers)}
-        return {NAME: self.name, STOP: str(self.stop + 1), **answers, **marked, **linked_class()}
+        given = {ANSWERS: write(self.answers)} | ({MARKED: written_cells(self.marked)} if self.marked else {})
+        return {NAME: self.name, STOP: str(self.stop + 1), **({} if class_code() else given), **linked_class()}
 
 
 def open_lesson() -> OpenLesson | None:
@@ -96,10 +95,11 @@ def follow_lesson() -> bool:
         name = of_class or query.get(NAME, "")
         # The teacher's link names no stop. It must not lead the class back to the first one.
         stop = linked_whole(query.get(STOP), class_stop() + 1, 1) - 1
-        answers = {} if class_code() else parse(query.get(ANSWERS, ""))  # in a class, those in a link are another student's
+        answers, marked = parse(query.get(ANSWERS, "")), read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
+        if class_code():  # those in a link are another student's
+            answers, marked = {}, before.marked if before and (before.name, before.stop) == (name, stop) else ()
         if before and before.name == name and query.get(ANSWERS) != NONE:  # the link can be older than the last answer
             answers |= before.answers
-        marked = read_cells(query.get(MARKED, "")[:LONGEST_MARKED]) or ()
         # Computed here, before a page writes its own view to the address.
         viewless = OUTSIDE_VIEW.issuperset(query)
         _open(OpenLesson(name, stop, answers, marked, viewless=viewless) if name else None)

@@ -20,6 +20,7 @@ from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
 from transformer import Trace
 from transformer.figures import head_map, small_head_map
+from transformer.figures.attention_figures import percent_width
 
 LONGEST_NAME = 26  # characters of a name in a legend
 
@@ -78,11 +79,13 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     framed = {"marks": [(0, key) for key in marks.keys]} if marks and marks.keys else {}
     key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
     figure = chart(head_map, *drawn, wide=True, labels=figure_labels(), **framed)
-    narrow = [figure.finished.least_width or 0]
-    figure = chart(small_head_map, *drawn, labels=figure_labels(), **framed) if narrowness(key) else figure
+    narrow = [figure.finished.least_width or 0, percent_width(names, keys)]
+    if narrower := narrowness(key):
+        figure = chart(small_head_map, *drawn, labels=figure_labels(), percent=narrower == 1, **framed)
     alt = words["row_alt"].format(query=queries[query])
     show(figure, key, f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True, narrow=narrow)
-    st.caption(f"{words[f'{what}_caption']} {words['row_marked'] if framed else ''}")
+    says = [words[f"{what}_caption"], words["row_percent"] * (narrower == 1), words["row_marked"] if framed else ""]
+    st.caption(" ".join(filter(None, says)))
 
 
 def _in_each_head(

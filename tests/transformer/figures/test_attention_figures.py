@@ -2,14 +2,15 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from plotly.colors import sample_colorscale
 
-from transformer.figures import head_map
-from transformer.figures.attention_figures import LEAST_WRITTEN, LEVELS, MASKED_LEVEL, in_cells, quantized
+from transformer.figures import head_map, small_head_map
+from transformer.figures.attention_figures import LEAST_WRITTEN, LEVELS, MASKED_LEVEL, in_cells, percent_width, quantized
 
 QUERIES = ["<sos>", "le", "<b>chat</b>"]
 KEYS = ["<sos>", "the", "cat", "<eos>"]
@@ -105,6 +106,19 @@ def test_weights_that_round_to_nothing_have_no_number_if_asked() -> None:
     assert [[bool(text) for text in row] for row in shown.text] == (exact >= 0.005).tolist()
     (every,) = head_map(exact, np.ones((3, 3), dtype=bool), QUERIES, QUERIES).data
     assert all(text for row in every.text for text in row)
+
+
+def test_a_small_map_has_weights_in_percent_if_asked() -> None:
+    exact, tokens, every = np.array([[0.004, 0.996], [0.57, 0.43]], np.float32), ["a", "b"], np.ones((2, 2), dtype=bool)
+    _, shown = small_head_map(exact, np.triu(every), tokens, tokens, percent=True).data
+    assert [[re.sub("<.*?>", "", cell) for cell in row] for row in shown.text] == [["0", "100"], ["", "43"]]
+    (shown,) = small_head_map(exact, every, tokens, tokens).data
+    assert shown.text is None
+
+
+def test_weights_in_percent_fit_into_a_narrower_place() -> None:
+    row, allowed, keys = np.full((1, 9), 1 / 9), np.ones((1, 9), dtype=bool), [*"headlight"]
+    assert percent_width(["a"], keys) < head_map(row, allowed, ["a"], keys, wide=True).layout.meta["least_width"]
 
 
 def test_the_sign_of_masked_cells_is_in_no_other_cell() -> None:

@@ -503,12 +503,28 @@ def test_the_answers_of_a_student_are_in_the_tab_and_in_no_link(store: Classes, 
     assert tab.storage[seat.memory_name(code)][1] == kept
 
 
-def test_answers_in_the_link_of_a_class_are_another_students(store: Classes, tab: Tab) -> None:
+def test_the_marks_of_a_student_are_in_the_tab_and_in_no_link(store: Classes, tab: Tab) -> None:
     code, secret = store.open(LESSON)
-    student = on_page(HOME, **{"class": code, "answers": f"{STOP + 1}~2"})
+    store.go(code, secret, STOP)
+    student = on_page(HOME, **{"class": code})
+    student.session_state[OPEN] = replace(student.session_state[OPEN], marked=(1, 9))
+    student.run()
+    assert "marked" not in student.query_params
+    assert "marked=" not in bar(student)["here"]
+    again = on_page(HOME, **{"class": code})  # a reload
+    assert again.session_state[OPEN].marked == (1, 9)
+    assert "marked" not in again.query_params
+    store.go(code, secret, STOP + 1)
+    assert on_page(HOME, **{"class": code}).session_state[OPEN].marked == ()
+
+
+def test_answers_and_marks_in_the_link_of_a_class_are_another_students(store: Classes, tab: Tab) -> None:
+    code, secret = store.open(LESSON)
+    student = on_page(HOME, **{"class": code, "answers": f"{STOP + 1}~2", "lesson_stop": f"{STOP + 1}", "marked": "9"})
     assert not student.exception
     assert not student.session_state[OPEN].answers
-    assert "answers" not in student.query_params
+    assert not student.session_state[OPEN].marked
+    assert not {"answers", "marked"} & {*student.query_params}
     assert store.seats(code, secret) == [{}]
 
 

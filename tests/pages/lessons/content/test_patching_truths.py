@@ -79,6 +79,16 @@ def test_a_share_is_that_of_the_patched_logits(model: str, head: tuple[str, int,
         assert given == number_of(stop(model, kind=kind, layer=str(layer), head=str(number)), name)
 
 
+def test_nearly_all_of_the_difference_is_in_the_vectors_of_a_few_tokens() -> None:
+    """Stop 1 says so of its map: each share is large or small."""
+    view = dict(STOPS[0].view)
+    assert (view["part"], view["tokens"]) == ("places", "each")
+    *_, found = patch_everywhere(pair_of(FIRST), view["what"], positions="each")
+    shares = np.concatenate([of.ravel() for of in found.shares().values()])
+    assert 0 < np.count_nonzero(shares > 0.8) <= 5
+    assert np.count_nonzero(np.abs(shares) > 0.1) <= 5
+
+
 def test_what_one_order_of_the_texts_loses_the_other_restores() -> None:
     head = {"kind": "encoder", "layer": 1, "head": 2}
     lost = number_of(stop(SECOND, TIRED), "lost-share", (), **head)

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -822,6 +823,19 @@ def test_on_the_narrower_projector_all_options_are_on_screen(visitor: Visitor, n
     panel, covered = page.locator(".bar[data-stop]").bounding_box(), page.locator(".bar .covered")
     assert panel
     assert all(box["x"] >= panel["x"] + panel["width"] for box in covered.evaluate_all(BOXES))
+
+
+@pytest.mark.browser
+def test_a_stop_that_is_opened_with_its_answer_shows_the_judgement_and_the_numbers_of_its_row(visitor: Visitor) -> None:
+    """The question lists eleven tokens, so on the narrower projector its judgement is below the panel at first."""
+    visitor.page.set_viewport_size(PROJECTORS[0])
+    view = urlencode(view_of(stop_of("first-look", 2)))
+    page = visitor.open(f"attention?{view}&lesson=first-look&lesson_stop=3&answers=3~9~&present=1")
+    expect(page.locator(".bar .verdict")).to_be_in_viewport(ratio=1)
+    numbers = page.locator(".st-key-experiment-row .heatmap-label")
+    expect(numbers).to_have_count(2 * 11)
+    assert sum(map(int, numbers.all_text_contents())) == pytest.approx(200, abs=11)  # % of two rows, rounded
+    expect(page.get_by_text(text("lesson")["experiment"]["row_percent"])).to_be_visible()
 
 
 BOXES = "parts => parts.map((part) => part.getBoundingClientRect().toJSON())"
