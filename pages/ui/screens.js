@@ -6,8 +6,7 @@ const SCREENS = ["class_tally_screen", "class_code_screen"]; // keys of the cont
 
 /** Close what covers the screen. Returns whether anything did. */
 export function closeScreen() {
-  const open = SCREENS.map((key) => elementWithKey(key)).find((screen) => screen);
-  const button = open?.querySelector("button");
+  const button = SCREENS.map((key) => elementWithKey(key)?.querySelector("button")).find(Boolean);
   button?.click();
   return Boolean(button);
 }
