@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pages.layers.calls import fields_table
-from pages.masks.batch_table import batch_table
+from pages.masks.batch import batch_table
 from pages.masks.broadcast import tensor_row
 from pages.tokens.sentence import chips
 from pages.ui.style import app_style
