@@ -64,7 +64,7 @@ def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) ->
         else:
             _explain_combined(way, layers, layer, head, query, key, names)
 
-    show_explained(figure, "combined-map", alt, explain, combined.shape, ("query", "key"))
+    show_explained(figure, "combined-map", alt, explain)
 
 
 MOST_LISTED = 16  # terms named below the formula of a rollout, the largest first

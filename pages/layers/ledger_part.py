@@ -1,7 +1,5 @@
 """The cost of a run in parameters, FLOPs and bytes: its shares, its table of steps, its totals, and how it grows."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -10,7 +8,7 @@ from pages.layers.explained_costs import COUNTED, amount_of, explain_share
 from pages.layers.ledger_table import show_steps
 from pages.shell.frame.footer import show_computed
 from pages.shell.frame.parts import seen
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, as_batches, runs
 from pages.shell.view.view import View
@@ -83,13 +81,6 @@ def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
     ]
     drawn = [work for work in figures.WORK_COLORS if any(parts.get(work) for parts in costs.values())]
 
-    def mark(part: Cell) -> list[dict[str, Any]]:
-        """A frame around a part of a bar."""
-        amounts = costs[COUNTED[part.column]]
-        left, right = (sum(amounts.get(work, 0) for work in drawn[: part.trace + more]) for more in (0, 1))
-        across = {"x0": left / sum(amounts.values()), "x1": right / sum(amounts.values())}
-        return [shape | across for shape in frame(part._replace(row=part.column))]
-
     def explain(part: Cell) -> None:
         counted = COUNTED[part.column]
         explain_share(trace.config, lengths_of(trace), counted, drawn[part.trace], costs[counted])
@@ -99,9 +90,6 @@ def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
         "ledger-shares",
         words["shares_alt"].format(said=" ".join(sentences)),
         explain,
-        (len(drawn), len(COUNTED)),
-        marks=mark,
-        traces=len(drawn),
         tells=True,
     )
 

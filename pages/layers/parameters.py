@@ -77,7 +77,6 @@ def _show(
         key,
         words["parameters_alt"].format(name=name, shape=shape(values.shape)),
         lambda cell: explain(cell.row, cell.column),
-        small.shape,
         hint=hint,
     )
 

@@ -12,7 +12,7 @@ from pages.masks.explained_masks import named
 from pages.masks.explained_stages import TRACES_OF_STAGE, explain_empty, explain_stage
 from pages.masks.mask_pictures import target_rules
 from pages.shell.view import card_heads
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.head_links import show_training_link
 from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart
@@ -86,9 +86,6 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
                 f"convention-{one.name}",
                 alt,
                 partial(explain, one),
-                one.keep.shape,
-                marks=lambda cell: frame(cell, cell.trace // TRACES_OF_STAGE),
-                traces=TRACES_OF_STAGE * len(stages.titles),
                 hint=one is compared[-1],
                 place=below,
             )
@@ -155,7 +152,7 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
         explain_empty(name, float(weights[cell.column]), len(keys))
 
     alt = words["empty_alt"].format(keys=len(keys), **shares)
-    show_explained(figure, "empty-rows", alt, explain, (len(ways), len(keys)), tells=True)
+    show_explained(figure, "empty-rows", alt, explain, tells=True)
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))

@@ -116,7 +116,7 @@ def _draw(
             explain_words(*pair, int(part.sum()), part.size)
 
     figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())
-    show_explained(figure, key, alt, explain, keep.shape, hint=hint, place=below)
+    show_explained(figure, key, alt, explain, hint=hint, place=below)
 
 
 def show_recorded(batch: Batch, shown: Trace) -> None:
