@@ -1,7 +1,6 @@
 """Three conventions for a mask, applied to the same scores; and the weights of a query whose keys are all masked."""
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,42 +21,30 @@ from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
 from transformer.figures.mask_conventions_figures import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.theme import KIND_COLORS
-from transformer.tracing.paths import Kind, TensorPath
+from transformer.patching import Head
+from transformer.tracing.paths import Kind
 
 COLUMN = 300  # px: width of a convention
 # The decoder comes first, because only its self-attention has a mask that hides the future.
 ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
 
 
-class Head(NamedTuple):
-    """The attention head whose scores are masked; layer and head counted from 0."""
-
-    kind: Kind
-    layer: int
-    head: int
-
-    @property
-    def path(self) -> TensorPath:
-        """The path of the head's attention in a trace."""
-        return self.kind.path(self.layer)
-
-
 def pick_head(batch: Batch) -> Head:
     """Draw pickers of kind of attention, layer and head; returns the picked head. The choice is kept in the URL."""
     kinds = [kind for kind in ORDER if kind in batch.trace.kinds]
-    kind, layer, head = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
-    show_training_link(batch.view, batch.item, kind, layer - 1, head - 1)
-    return Head(Kind.of(kind), layer - 1, head - 1)
+    chosen = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
+    show_training_link(batch.view, batch.item, *chosen)
+    return chosen
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
     """Draw one column for each convention: the mask, the scores before and after masking, and the weights."""
-    words, trace, item = text("masks"), batch.trace, batch.item
-    scores = trace[chosen.path / "scores"].values[item, chosen.head]
-    side = chosen.kind.keys
+    words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
+    path, side = kind.path(chosen.layer), kind.keys
+    scores = trace[path / "scores"].values[item, chosen.head]
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
-    compared = conventions(scores, ids, chosen.kind, trace.config)
-    queries, keys = map_names(batch.view, trace, chosen.kind, item)
+    compared = conventions(scores, ids, kind, trace.config)
+    queries, keys = map_names(batch.view, trace, kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
     # The columns scroll sideways on a narrow page (app.css). In the large type for a projector, they stand one below the other.
@@ -76,20 +63,20 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
         with place:
             st.markdown(f"**`{one.name}`**")
             # The variants hide padding in different ways only where a decoder attends to itself.
-            hides = words["convention_hides"][one.name if chosen.kind == Kind.DECODER else "keys"]
+            hides = words["convention_hides"][one.name if kind == Kind.DECODER else "keys"]
             st.caption(words["conventions"][one.name].format(hides=hides))
             before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show_explained(
-                chart(convention_stages, stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
+                chart(convention_stages, stages, queries, keys, KIND_COLORS[kind], labels=figure_labels()),
                 f"convention-{one.name}",
                 alt,
                 partial(explain, one),
                 hint=one is compared[-1],
                 place=below,
             )
-    own = trace[chosen.path / "weights"].values[item, chosen.head].numpy()
+    own = trace[path / "weights"].values[item, chosen.head].numpy()
     st.markdown(f"**{words['compare']}**")
     st.dataframe(_compared(compared, own), hide_index=True, width="stretch")
     st.caption(_verdict(compared, batch))
@@ -137,8 +124,9 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     """Draw the weights of a query whose keys are all masked. They are uniform, NaN or zeros, depending on the convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
-    scores = trace[chosen.path / "scores"].values[item, chosen.head, -1]
-    values = trace[chosen.path / "value.heads"].values[item, chosen.head]
+    path = Kind.of(chosen.kind).path(chosen.layer)
+    scores = trace[path / "scores"].values[item, chosen.head, -1]
+    values = trace[path / "value.heads"].values[item, chosen.head]
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))

@@ -3,12 +3,9 @@
 from collections.abc import Container, Mapping
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 
-from pages.patching.two_runs_to_patch import Runs
-from pages.shell.view import card_heads
-from pages.shell.view.card_heads import CardHead
+from pages.shell.view.card_heads import choose_head
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.text import figure_labels, text
@@ -16,12 +13,6 @@ from transformer.figures.patching_figures import Grid, patch_grids, side_by_side
 from transformer.patching import Head, Needs
 
 OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
-
-
-def pick_head(runs: Runs, first: Head) -> Head:
-    """Draw the pickers of a head."""
-    kind, layer, head = card_heads.pick_head(runs.clean.trace(), CardHead(first.kind, first.layer + 1, first.head + 1))
-    return Head(kind, layer - 1, head - 1)
 
 
 def of_head(values: OfHeads, head: Head) -> float:
@@ -32,11 +23,6 @@ def of_head(values: OfHeads, head: Head) -> float:
 def strongest(needs: Needs) -> Head:
     """The head with the largest sum of its lost and restored shares."""
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
-
-
-def take_head(head: Head) -> None:
-    """Pick a head in the pickers of `pick_head`."""
-    st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
 
 
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
@@ -55,7 +41,7 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
 def _take_cell(key: str) -> None:
     cell = clicked_cell(key, text("attention")["kinds"])
     if cell:
-        take_head(Head(*cell))
+        choose_head(Head(*cell))
 
 
 def clicked_cell(key: str, grids: Container[str]) -> tuple[str, int, int] | None:

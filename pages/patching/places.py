@@ -5,10 +5,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import clicked_cell, pick_head
+from pages.patching.heads import clicked_cell
 from pages.patching.opened import grid_title, place_name, show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
+from pages.shell.view.card_heads import pick_head
 from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
 from pages.ui.chart import narrowness
@@ -95,7 +96,7 @@ def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
             layer = pick(text("attention")["layer"], layers, "layer", first=layer + 1) - 1
         chosen = Head(grid, layer, 0)
     else:
-        chosen = pick_head(runs, Head(grid, layer, head))
+        chosen = pick_head(runs.clean.trace(), Head(grid, layer, head))
     if choice.positions == "together":
         return Place(*chosen)
     names = tokens_of(runs, Swap(choice.what).side(chosen.kind))  # pyright: ignore[reportArgumentType]
