@@ -5,8 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.home.part_links import Link, sidebar_query
-from pages.home.tour_cards import Card, show_cards
+from pages.home.part_links import Card, Link, show_cards, sidebar_query
 from pages.lessons import first_lesson
 from pages.shell.frame.navigation import name_of, tour
 from pages.shell.models.catalogue import available

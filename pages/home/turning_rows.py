@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.home.part_links import Link
-from pages.home.tour_cards import Card, show_cards
+from pages.home.part_links import Card, Link, show_cards
 from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
