@@ -1,4 +1,4 @@
-"""The script that Streamlit runs for each visitor: page settings, navigation, the shared sidebar and heading, then a page.
+"""The script that Streamlit runs for each visitor: page settings, navigation, heading and sidebar, then a page.
 
 streamlit run app.py
 """
@@ -15,7 +15,6 @@ from pages.lessons import follow_lesson, lesson_bar, show_keep
 from pages.shell.frame.body import COMPLETE, draw_page
 from pages.shell.frame.embed import show_caption, start_embedding
 from pages.shell.frame.glossary import show_glossary
-from pages.shell.frame.heading import heading
 from pages.shell.frame.navigation import foot, navigation
 from pages.shell.frame.present import present_bar, present_button, start_presenting
 from pages.shell.frame.sidebar import sidebar
@@ -52,7 +51,7 @@ def visit() -> None:
     keep_training()
     present_bar()
     lesson_bar()
-    sidebar(in_lesson, heading())
+    sidebar(in_lesson)
     draw_page(page)
     show_caption()
     with st.container(key="ending"):  # app.css keeps it below the screen while the page is drawn, so that it does not jump

@@ -10,7 +10,7 @@ from pages.attention.head_map_view import say_cells
 from pages.attention.head_patterns import head_measures, induction_head, measure_names
 from pages.attention.lines import THRESHOLD, LinesState
 from pages.attention.offline_view import offline_view
-from pages.shell.view.card_heads import head_title, turning_head
+from pages.shell.view.card_heads import choose_head, head_title, turning_head
 from pages.shell.view.head_links import training_address
 from pages.shell.view.joined_words import say_joined
 from pages.shell.view.map_names import map_names
@@ -108,8 +108,8 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
             "induction": (induction_head(view, view.trace()), ":material/content_copy:"),
         }
         for name, (found, icon) in named.items():
-            if found and found != (kind, layer + 1, head + 1):
-                st.button(words[name], key=name, icon=icon, on_click=found.choose)
+            if found and found != (kind, layer, head):
+                st.button(words[name], key=name, icon=icon, on_click=choose_head, args=(found,))
 
 
 def _say_axes(view: View, kind: str, layer: int, head: int) -> None:

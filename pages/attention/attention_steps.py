@@ -7,7 +7,6 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.attention.attention_steps_words import say, source_of
-from pages.attention.followed_row import QUERY, ROW, take_linked_row
 from pages.shell.frame.parts import scroll_to
 from pages.shell.view.explained_number import Sides, labels, show_number
 from pages.shell.view.map_names import map_names
@@ -17,8 +16,8 @@ from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
-from pages.ui.link_values import choose
-from pages.ui.pickers import kept_number, option_id, pick_or_none, unfolding
+from pages.ui.link_values import choose, refuse, unread
+from pages.ui.pickers import kept_number, option_id, pick_or_none, read_number, unfolding
 from pages.ui.source import show_source
 from pages.ui.text import figure_labels, text
 from transformer import Trace, TransformerConfig
@@ -35,6 +34,9 @@ Cell = tuple[int, int]
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
+# Names in the address: the row of the head that is followed, below a large map and through the matrices of all steps; and the
+# row of one number in the matrix of a step.
+QUERY, ROW = "query", "row"
 
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
@@ -78,6 +80,24 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
             explained = explain(model, trace, kind, layer, head, step.name, *cell)
             show_number(step, explained, sides, KIND_COLORS[kind], right)
             _show_row(step, trace, kind, sides, row)
+
+
+# --- the followed row ----------------------------------------------------------------------------------------------------
+
+
+def take_linked_row(count: int) -> None:
+    """Follow the row that a link names `row` alone: that of its number, or in older links that of a large map. Call it before
+    the followed row is read, if rows are queries. `count` is the number of rows."""
+    asked = unread(ROW)
+    if asked is None or QUERY in st.query_params:
+        return
+    del st.query_params[ROW]
+    try:
+        read_number(asked, 0, count - 1)
+    except ValueError:
+        refuse(ROW, asked)
+    else:
+        choose(QUERY, asked)
 
 
 # --- the picked number -------------------------------------------------------------------------------------------------

@@ -1,23 +1,24 @@
-"""One map that combines heads or layers."""
+"""One map that combines heads or layers, and how a number of it is computed from their weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float
 
-from pages.attention.combined_numbers import explain_combined, explain_rollout
 from pages.attention.head_map_view import say_cells
 from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_number import aligned, mean_formula, shortened, sum_of_products
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import numbered_tokens
+from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.limits import MAP_TOKENS
 from pages.ui.pickers import choice_label, pick
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.head_measures import reachable, rollout
+from transformer.analysis.head_measures import mixed_with_stream, reachable, rollout
 from transformer.figures import head_map
 from transformer.figures.reduction import reduced_map
 from transformer.tracing.paths import Kind
@@ -59,8 +60,71 @@ def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) ->
             says = words["combined_numbers"]["unreachable" if way == "rollout" else "masked"]
             st.markdown(says.format(query=literal(names[0]), key=literal(names[1])))
         elif way == "rollout":
-            explain_rollout(layers, layer, query, key, names, keys)
+            _explain_rollout(layers, layer, query, key, names, keys)
         else:
-            explain_combined(way, layers, layer, head, query, key, names)
+            _explain_combined(way, layers, layer, head, query, key, names)
 
-    show_explained(figure, "combined-map", alt, explain, combined.shape, ("query", "key"))
+    show_explained(figure, "combined-map", alt, explain)
+
+
+MOST_LISTED = 16  # terms named below the formula of a rollout, the largest first
+DIGITS = 3  # significant digits of the terms of a long sum
+# The weights of the heads of each layer.
+Layers = Sequence[Float[np.ndarray, "head query key"]]
+
+
+def _explain_combined(way: str, layers: Layers, layer: int, head: int, query: int, key: int, names: tuple[str, str]) -> None:
+    """Show the weights that a mean or maximum combines, and their combination.
+
+    Args:
+        way: the way to combine, such as `mean-over-heads`.
+        layer, head: the picked layer and head, counted from 0.
+        names: the query and the key.
+    """
+    words = text("attention")
+    over_heads = way.endswith("heads")
+    weights = {
+        "heads": lambda: layers[layer][:, query, key],
+        "layers": lambda: np.array([of_layer[head, query, key] for of_layer in layers]),
+        "all": lambda: np.array([of_layer[:, query, key].mean() for of_layer in layers]),
+    }[way.rpartition("-")[2]]()
+    labels = [f"{words['head' if over_heads else 'layer']} {place}" for place in range(1, len(weights) + 1)]
+    (first, second), most = map(literal, names), int(weights.argmax())
+    places = {"count": len(weights), "layer": layer + 1, "head": head + 1, "most": labels[most]}
+    st.markdown(words["combined_numbers"][way].format(query=first, key=second, **places))
+    digits = DIGITS if len(weights) > 1 else 5
+    if way.startswith("maximum"):
+        terms = [latex(float(weight), digits) for weight in weights]
+        st.latex(rf"\max({shortened(terms, ', ')}) = {latex(float(weights[most]))}")
+    else:
+        st.latex(mean_formula(weights.tolist(), digits))
+    st.caption(" · ".join(f"{label}: {number(float(weight))}" for label, weight in zip(labels, weights, strict=True)))
+
+
+def _explain_rollout(layers: Layers, layer: int, query: int, key: int, names: tuple[str, str], keys: Sequence[str]) -> None:
+    """Show the sum of products that a rollout computes in a layer; in the first layer, the mean of its heads and the stream.
+
+    Args:
+        layer: the layer, counted from 0.
+        names: the query and the key.
+        keys: the tokens.
+    """
+    words, (first, second) = text("attention")["combined_numbers"], map(literal, names)
+    means = np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]).astype(np.float64)
+    said = words["rollout_first" if layer == 0 else "rollout"]
+    st.markdown(said.format(query=first, key=second, layer=layer + 1, before=layer))
+    symbol = rf"R_{{{layer + 1}}}[{query},{key}]"
+    if layer == 0:
+        row = means[0, 0, query] + np.eye(len(keys))[query]
+        mean, own, total = (latex(float(value)) for value in (means[0, 0, query, key], query == key, row.sum()))
+        st.latex(rf"{symbol} = \frac{{{mean} + {own}}}{{{total}}} = {latex(float(row[key] / row.sum()))}")
+        return
+    left, right = mixed_with_stream(means)[layer, query], rollout(means)[layer - 1, :, key]
+    order = [int(place) for place in np.argsort(-left * right, kind="stable")]
+    terms = sum_of_products([(float(left[place]), float(right[place])) for place in order], DIGITS)
+    sums = rf"\sum_j A_{{{layer + 1}}}[{query},j]\,R_{{{layer}}}[j,{key}]"
+    # The result has a line of its own, because on a phone a long sum scrolls sideways.
+    st.latex(aligned([f"{symbol} &= {sums}", f"&= {terms}", f"&= {latex(float(left @ right))}"]))
+    places = numbered_tokens(keys)
+    products = [f"{literal(places[place])}: {number(float(left[place] * right[place]))}" for place in order[:MOST_LISTED]]
+    st.caption("; ".join(products))

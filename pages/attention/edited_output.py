@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shell.error_boundary import sentence
-from pages.shell.view.run_of_view import answer_of
+from pages.shell.view.answer_line import answer_of
 from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted

@@ -50,20 +50,20 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
     (left, right), below = st.columns(2), st.container()
-    axes, at_head = ("query", "key"), (view, trace, kind, layer, head)
+    at_head = view, trace, kind, layer, head
     with left:
         st.markdown(f"**{words['weight']}**")
         figure = chart(small_head_map, weights, allowed, queries, keys, labels=figure_labels())
         says = f"{words['weight_alt']} {strongest_rows(weights, allowed, queries, keys)}"
-        key, explain_weight, sizes = "gradient-weights", partial(_explain_weight, *at_head), weights.shape
-        show_explained(figure, key, says, explain_weight, sizes, axes, hint=False, place=below, tells=True)
+        key, explain_weight = "gradient-weights", partial(_explain_weight, *at_head)
+        show_explained(figure, key, says, explain_weight, hint=False, place=below, tells=True)
     with right:
         st.markdown(f"**{words['product'].format(token=quoted(names[place]))}**")
         units = {**figure_labels(), "change_of_weight": words["product_short"], "change": words["nats"]}
         product = view.run(_of_weights, view, place, ids[place])[kind][layer, head]
         figure = chart(difference_map, product, allowed, queries, keys, labels=units, small=True)
         explain_product = partial(_explain_product, *at_head, place, ids[place])
-        show_explained(figure, "gradient-products", words["product_alt"], explain_product, weights.shape, axes, place=below)
+        show_explained(figure, "gradient-products", words["product_alt"], explain_product, place=below)
     most = float(abs(product).max())
     st.caption(words["maps_say"].format(most=number(most, 2)))
     if asked[place] > SURE:

@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool, Float
 
-from pages.attention.attention_steps import open_number
-from pages.attention.followed_row import QUERY, take_linked_row
+from pages.attention.attention_steps import QUERY, open_number, take_linked_row
 from pages.lessons import Marks, asked_here
 from pages.shell.models.untrained_models import BYTES_EACH
 from pages.shell.view.card_heads import head_title

@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Bool
 
-from pages.shell.view.card_heads import CardHead
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.export_menu import download
@@ -14,6 +13,7 @@ from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import MEASURES, SHARES, PerHead, alignment_mask, measure, strongest
 from transformer.analysis.word_trace import WordTrace
+from transformer.patching import Head
 from transformer.tasks import TASKS, find_task
 from transformer.tracing.paths import Kind
 
@@ -105,7 +105,7 @@ def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> 
     download(words["download"], frame.to_csv(index=False), f"heads-{view.model}-{kind}.csv")
 
 
-def induction_head(view: View, trace: Trace) -> CardHead | None:
+def induction_head(view: View, trace: Trace) -> Head | None:
     """The induction head of a decoder alone: the head with the largest share of its weight on the tokens right after earlier
     copies of the query's token, in this run. None for a model with an encoder, for a text that hardly repeats itself, or if no
     head has a clear share."""
@@ -114,11 +114,11 @@ def induction_head(view: View, trace: Trace) -> CardHead | None:
         return None
     shares = head_measures(view, trace, str(Kind.DECODER))["induction"]
     layer, head = strongest(shares)
-    return CardHead(str(Kind.DECODER), layer + 1, head + 1) if shares[layer, head] >= CLEAR else None
+    return Head(str(Kind.DECODER), layer, head) if shares[layer, head] >= CLEAR else None
 
 
 def say_induction(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """If this is the induction head, say where it looks and what such a head is for. Layer and head are counted from 0."""
-    if induction_head(view, trace) == (kind, layer + 1, head + 1):
+    """If this is the induction head, say where it looks and what such a head is for."""
+    if induction_head(view, trace) == (kind, layer, head):
         of_head = float(head_measures(view, trace, kind)["induction"][layer, head])
         st.markdown(text("attention")["induction_says"].format(share=share(of_head)))

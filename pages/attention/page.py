@@ -41,7 +41,6 @@ with explained():
     # The head that is picked first is one that the model's card names, or an induction head.
     named = head_to_show(view.pipeline.card.measures, trace.kinds) or induction_head(view, trace)
     kind, layer, head = pick_head(trace, named)
-    layer, head = layer - 1, head - 1
     pictures = st.container()  # they come first; the question and the sentences about them are drawn below
     question = head_question(view, trace, kind, layer, head)
     shown = pick_words(trace)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shell.view.card_heads import CardHead, head_title
+from pages.shell.view.card_heads import choose_head, head_title
 from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import alignment, difference_of, show_both_maps
@@ -11,6 +11,7 @@ from pages.ui.format import fixed
 from pages.ui.text import text
 from transformer import Difference, Trace
 from transformer.figures.panels import tensor_view
+from transformer.patching import Head
 from transformer.tracing.paths import Kind
 
 
@@ -33,11 +34,11 @@ def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, laye
         )
         for run in difference.runs
     ]
-    _say_largest(difference, CardHead(kind, layer + 1, head + 1))
+    _say_largest(difference, Head(kind, layer, head))
     show_both_maps(views, title, alignment(difference, of.queries, of.keys))
 
 
-def _say_largest(difference: Difference, shown: CardHead) -> None:
+def _say_largest(difference: Difference, shown: Head) -> None:
     """Say how much the weights of the shown head change, and which head changes most. A button opens that head."""
     words, changes = text("attention"), largest_changes(difference)
     most = max(changes, key=lambda head: changes[head])
@@ -47,17 +48,17 @@ def _say_largest(difference: Difference, shown: CardHead) -> None:
     if most == shown:
         st.markdown(words["changes_most"].format(here=here))
         return
-    title = head_title(most.kind, most.layer - 1, most.head - 1)
+    title = head_title(*most)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words["changes_more"].format(here=here, head=title, most=fixed(changes[most], 2)), width="content")
-        st.button(words["changes_open"], key="open_most_changed", on_click=most.choose)
+        st.button(words["changes_open"], key="open_most_changed", on_click=choose_head, args=(most,))
 
 
-def largest_changes(difference: Difference) -> dict[CardHead, float]:
+def largest_changes(difference: Difference) -> dict[Head, float]:
     """Head → the largest |B − A| among its attention weights in two runs, A and B. Only heads that both runs have."""
     changes = {}
     for kind in difference.kinds:
         by_head = difference.attention(kind).nan_to_num().abs().amax((1, 3, 4))
-        for layer, row in enumerate(by_head.tolist(), 1):
-            changes |= {CardHead(str(kind), layer, head): change for head, change in enumerate(row, 1)}
+        for layer, row in enumerate(by_head.tolist()):
+            changes |= {Head(str(kind), layer, head): change for head, change in enumerate(row)}
     return changes

@@ -12,7 +12,7 @@ from pages.shell.view.card_heads import head_title
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edit_list import edit_button, edit_menu, fits, show_edit_list
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import difference_formula
 from pages.shell.view.map_names import map_names
 from pages.shell.view.view import View
@@ -105,7 +105,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         st.latex(difference_formula(float(after[cell.row, cell.column]), float(before[cell.row, cell.column])))
 
     figure = chart(difference_map, change, allowed, queries, keys, labels=figure_labels())
-    show_explained(figure, "difference", words["difference_alt"], explain, change.shape, ("query", "key"))
+    show_explained(figure, "difference", words["difference_alt"], explain)
 
 
 @cached
@@ -192,12 +192,9 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
 
     def explain(cell: Cell) -> None:
         kind = list(drops)[cell.trace]
-        if cell.row >= drops[kind].shape[0] or cell.column >= drops[kind].shape[1]:
-            return  # from an address
         head, drop = head_title(kind, cell.row, cell.column), float(drops[kind][cell.row, cell.column])
         st.markdown(words["importance_explained"].format(token=literal(tokens[position]), head=head))
         st.latex(difference_formula(before, before - drop))
 
-    sizes = np.max([values.shape for values in drops.values()], axis=0).tolist()
     figure, alt = chart(importance_map, drops, kinds, labels=figure_labels()), words["importance_alt"]
-    show_explained(figure, "importance", alt, explain, sizes, marks=lambda cell: frame(cell, cell.trace), traces=len(drops))
+    show_explained(figure, "importance", alt, explain)

@@ -41,7 +41,6 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
         "word-alignment",
         said["alt"].format(**best),
         lambda cell: _explain_error(view, cell.row, cell.column, float(errors[cell.row, cell.column]), measured["sentences"]),
-        errors.shape,
     )
     if measured["snapshots"]:
         by_step = {snapshot["step"]: np.array(snapshot["errors"]) for snapshot in measured["snapshots"]}

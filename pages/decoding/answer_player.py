@@ -13,8 +13,8 @@ from pages.decoding.decoding_settings import PLAIN, Settings, generated
 from pages.decoding.forced import force
 from pages.decoding.whole_words import joined_tokens
 from pages.shell.frame.parts import put_away
+from pages.shell.view.answer_line import show_answer
 from pages.shell.view.head_links import show_prediction_link, show_training_link
-from pages.shell.view.run_banner import show_answer
 from pages.shell.view.runs import Key, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached

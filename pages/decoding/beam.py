@@ -10,7 +10,7 @@ from pages.decoding.answer_steps import Run
 from pages.decoding.decoding_settings import generate
 from pages.decoding.explained_numbers import explain_mean_weight, explain_probability
 from pages.decoding.whole_words import joined_tokens, joined_weights
-from pages.shell.view.explained_chart import ring, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
@@ -169,8 +169,6 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
             "node-bars",
             words["node_bars_alt"].format(token=branch[-1], share=share(own[made.token], 1)),
             lambda bar: explain_probability(run, made, bar.column),
-            (1, len(top)),
-            marks=lambda bar: ring(float(own[top[bar.column]]), bar.column),
             place=below,
         )
     with right:
@@ -186,8 +184,6 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
             "node-attention",
             words["node_attention_alt"].format(token=branch[-1]),
             lambda cell: explain_mean_weight(heads[cell.row, :, cell.column], cell.row, keys[cell.column]),
-            rows.shape,
-            axes=("query", "key"),
             hint=False,
             place=below,
         )

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import LOGITS_PROCESSORS
 from pages.decoding.explained_numbers import explain_probability, explain_samples
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import share
@@ -42,8 +42,6 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
         "stages",
         words["stages_alt"].format(step=made.step + 1, count=len(stages)),
         lambda bar: explain_probability(run, made, bar.column, bar.row, titles),
-        stages.shape,
-        marks=lambda bar: ring(float(stages[bar.row, bar.column]), bar.column, bar.row),
     )
     says = _effects(run, titles, distributions) if isinstance(method, Sample) else [words["stages_allowed"]]
     st.caption(" ".join([*says, *forced]))
@@ -83,8 +81,6 @@ def _show_samples(
         "draw-bars",
         words["draw_alt"].format(count=SAMPLES),
         explain,
-        (2, len(tokens)),
-        marks=lambda bar: ring(bar.column + (0.2 if bar.row else -0.2), float((probabilities, shares)[bar.row][bar.column])),
     )
     token = literal(run.tokens_of([sampled[0]])[0])
     if np.count_nonzero(last) == 1:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.decoding.answer_steps import Run
-from pages.shell.view.explained_chart import Cell, frame, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.view import View
 from pages.ui.chart import narrowness
@@ -49,9 +49,6 @@ def show_lens(view: View, run: Run) -> None:
         "lens",
         f"{words['lens_alt'].format(layers=layers, steps=steps)} {says}",
         lambda cell: _explain_lens(readout, run, points[cell.row], cell),
-        lens.ranks.shape,
-        axes=("point", "step"),
-        marks=lambda cell: frame(cell._replace(row=cell.column, column=cell.row) if turned else cell),
         tells=True,
         narrow=narrow,
     )
@@ -119,8 +116,6 @@ def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
         "contributions",
         words["pushed_alt"].format(token=token),
         explain,
-        (1, len(titles)),
-        marks=lambda cell: ring(float(values[cell.column]), cell.column),
     )
     total, logit = float(contributions.values.sum()), contributions.logit
     st.markdown(

@@ -20,8 +20,8 @@ from pages.decoding.writing_lessons import show_forcing, show_smoothing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next
 from pages.shell.frame.parts import pick_part, section
-from pages.shell.view.run_banner import show_agreement, show_answer, show_texts
-from pages.shell.view.run_of_view import answer_of
+from pages.shell.view.answer_line import answer_of, show_answer
+from pages.shell.view.run_banner import show_agreement, show_texts
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.two_runs import show_two_runs
 from pages.ui.compat import PageEnd

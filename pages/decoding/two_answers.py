@@ -1,14 +1,13 @@
 """The most probable next tokens in two runs, and the differences of their probabilities."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from pages.decoding.answer_player import STEP
 from pages.decoding.answer_steps import Run, run_of
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import difference_formula, show_softmax
 from pages.shell.view.runs import Edits
 from pages.shell.view.two_answers import differing
@@ -73,15 +72,7 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
         index = each.pipeline.vocabulary("target").tokens.index(token)
         show_softmax(each.step(made).own.logits[made.row].double().numpy(), index)
 
-    def mark(bar: Cell) -> list[dict[str, Any]]:
-        """A ring around the end of a bar, if there is one. The bars of the difference have a vertical axis of their own, but
-        the same horizontal one."""
-        offset, value = (-0.2, 0.2, 0)[bar.row], (a, b, b - a)[bar.row][bar.column]
-        if np.isnan(value):
-            return []
-        return [shape | {"xref": "x"} for shape in ring(bar.column + offset, float(value), int(bar.row == 2))]
-
-    show_explained(figure, KEY, words["bars_alt"].format(step=step + 1), explain, (3, len(names)), marks=mark)
+    show_explained(figure, KEY, words["bars_alt"].format(step=step + 1), explain)
 
 
 def _open(step: int) -> None:

@@ -1,7 +1,5 @@
 """How the model was trained to write: teacher forcing compared with free running, and the target of label smoothing."""
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
@@ -9,7 +7,7 @@ from jaxtyping import Float
 from pages.decoding.answer_steps import Run, with_rest
 from pages.decoding.decoding_settings import Settings, generate
 from pages.decoding.explained_numbers import explain_loss, explain_probability, explain_target
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.runs import Edits, right_answer, runs
 from pages.shell.view.two_answers import say_parting, show_two_answers
 from pages.shell.view.view import View
@@ -48,17 +46,11 @@ def show_forcing(view: View, edits: Edits) -> None:
     if turned:
         figure = chart(loss_bars, tokens, forced.losses, right, words["loss"], turned=True)
 
-    def mark(bar: Cell) -> list[dict[str, Any]]:
-        loss = float(forced.losses[bar.column])
-        return ring(loss, bar.column) if turned else ring(bar.column, loss)
-
     show_explained(
         figure,
         "losses",
         words["losses_alt"].format(target=cut(target, TEXT)),
         lambda bar: explain_loss(tokens, forced.probabilities, bar.column),
-        (1, len(tokens)),
-        marks=mark,
         narrow=narrow,
     )
     st.caption(
@@ -102,8 +94,6 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
         "smoothing",
         words["smoothing_alt"].format(token=token),
         explain,
-        (2, len(both[0])),
-        marks=lambda bar: ring(bar.column + (0.2 if bar.row else -0.2), float(both[bar.row][bar.column])),
     )
     loss = float(-(target * np.log(np.maximum(own, 1e-300))).sum())
     best = int(own.argmax())

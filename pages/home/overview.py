@@ -5,14 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages.home.part_links import Link, sidebar_query
-from pages.home.tour_cards import Card, show_cards
+from pages.home.part_links import Card, Link, show_cards, sidebar_query
 from pages.lessons import first_lesson
 from pages.shell.frame.navigation import name_of, tour
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
 from pages.shell.models.model_texts import description, limits
-from pages.shell.view.card_heads import card_head
+from pages.shell.view.card_heads import card_head, head_choices
 from pages.shell.view.view import View
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, share, whole
@@ -94,7 +93,7 @@ def show_starts() -> None:
 def _query(start: dict[str, Any]) -> dict[str, str]:
     """The choices of an example. If the example names a head, its kind, layer and number come from the model's card."""
     named = card_head(start["query"]["model"], start["head"]) if "head" in start else None
-    return start["query"] | ({name: str(value) for name, value in named._asdict().items()} if named else {})
+    return start["query"] | (head_choices(named) if named else {})
 
 
 def show_first_lesson() -> None:

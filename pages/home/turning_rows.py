@@ -6,12 +6,11 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from pages.home.part_links import Link
-from pages.home.tour_cards import Card, show_cards
+from pages.home.part_links import Card, Link, show_cards
 from pages.shell.error_boundary import sentence
 from pages.shell.models.catalogue import available
 from pages.shell.models.model_examples import TEXTS
-from pages.shell.view.card_heads import CardHead, card_head
+from pages.shell.view.card_heads import card_head, head_choices
 from pages.shell.view.runs import runs
 from pages.shell.view.second_run import SOURCE as SECOND_TEXT
 from pages.ui.charts import chart, show
@@ -22,6 +21,7 @@ from pages.ui.prediction import KEY
 from pages.ui.text import figure_labels, text
 from transformer import HeadlightError
 from transformer.figures import head_map
+from transformer.patching import Head
 from transformer.tasks import find_task
 
 MODEL = "english-french"
@@ -61,7 +61,7 @@ def show_turning_rows() -> None:
     except HeadlightError as error:
         st.warning(literal(sentence(error)))
         return
-    st.markdown(words["says"].format(model=MODEL, layer=head.layer, head=head.head))
+    st.markdown(words["says"].format(model=MODEL, layer=head.layer + 1, head=head.head + 1))
     stem = both[0].source.removesuffix(both[0].adjective).strip()
     adjectives = [run.adjective for run in both]
     picked = adjectives.index(pick(f"*{literal(stem)} …*", adjectives, "adjective", written=str))
@@ -74,7 +74,7 @@ def show_turning_rows() -> None:
     _show_links(head, run, both[1 - picked])
 
 
-def _run_both(head: CardHead) -> tuple[Run, Run]:
+def _run_both(head: Head) -> tuple[Run, Run]:
     """The runs on the first two examples of the task. The two sentences differ in one word, and so do the two answers."""
     sources = [example.source for example in find_task(MODEL).examples[:2]]
     answers = [runs().answer(MODEL, source, ()) for source in sources]
@@ -89,7 +89,7 @@ def _run_both(head: CardHead) -> tuple[Run, Run]:
             tokens=tuple(tokens[place]),
             adjective=" ".join(token for token in tokens[place] if token not in tokens[1 - place]),
             pronoun=answers[place].tokens[row],
-            weights=traces[place].head(head.kind, head.layer - 1, head.head - 1)[row].numpy(),
+            weights=traces[place].head(*head)[row].numpy(),
         )
         for place in (0, 1)
     )
@@ -106,11 +106,11 @@ def _show_rows(both: tuple[Run, Run], picked: int) -> None:
     show(figure, "home-turning", words["alt"])
 
 
-def _show_links(head: CardHead, run: Run, other: Run) -> None:
+def _show_links(head: Head, run: Run, other: Run) -> None:
     """Draw the links to the comparison of both runs, with the question about the head, and to the patching of all heads."""
     words = text("home")["turning"]
     query = dict.fromkeys(TEXTS, "") | {"model": MODEL, "source": run.source, SECOND_TEXT: other.source}
-    query |= {name: str(value) for name, value in head._asdict().items()}
+    query |= head_choices(head)
     links = (
         (words["silence"], Link("attention", query | {"part": "map", KEY: "silence:"})),
         (words["patch"], Link("patching", query | {"part": "need"})),

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.layers.position_cells import position_to_show
 from pages.layers.stops import title
 from pages.layers.tensors import picture
-from pages.shell.view.explained_chart import Cell, opened, ring, show_computation, show_explained, toggle
+from pages.shell.view.explained_chart import Cell, opened, show_computation, show_explained, toggle
 from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import runs
@@ -149,8 +149,6 @@ def _feed_forward(
             "work_units",
             words["units_alt"].format(count=len(units)),
             push,
-            (1, len(units)),
-            marks=lambda bar: ring(bar.column, float(worked.push[units[bar.column]])),
         )
     _table(part, worked.hidden, worked.activated, worked.push, worked.traced_hidden)
     _agrees(worked)
@@ -162,7 +160,7 @@ def _picture(before: list[TensorView], sign: str, after: TensorView, says: str, 
     of the strongest."""
     views = [*before, after]
     paths = [view.path for view in views]
-    cell = opened(key, (1, after.panel.values.shape[-1]), len(views))
+    cell = opened(key, lambda cell: cell.trace < len(views) and cell.row == 0 and cell.column < after.panel.values.shape[-1])
     picture(
         before,
         sign,

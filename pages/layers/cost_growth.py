@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.layers.explained_costs import COUNTED, amount_of, explain_amount
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.charts import chart
 from pages.ui.format import difference, number, share
 from pages.ui.pickers import pick
@@ -59,9 +59,6 @@ def show_growth(trace: Trace) -> None:
         "ledger-growth",
         alt,
         explain,
-        (len(drawn), len(curve.sizes)),
-        marks=lambda point: ring(curve.sizes[point.column], float([*drawn.values()][point.trace][point.column])),
-        traces=len(drawn),
         tells=True,
     )
     st.markdown(_lesson(trace, along))

@@ -34,15 +34,12 @@ def show_tensors(
     def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
         return number_of_cell(figure, views, cell.trace, cell.row, cell.column)
 
-    sizes = max(view.panel.values.size for view in views)
     show_explained(
         passing_chart(lambda: figure),
         key,
         alt,
         lambda cell: explain(*found) if (found := number_in(cell)) else None,
-        (sizes, sizes),
-        marks=lambda cell: frame_of_cell(figure, cell.trace, cell.row, cell.column),
-        exists=lambda cell: number_in(cell) is not None,
+        marks=lambda cell: frame_of_cell(figure, cell.trace, cell.row, cell.column) if number_in(cell) else None,
     )
 
 

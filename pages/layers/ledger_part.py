@@ -1,28 +1,35 @@
-"""The cost of a run in parameters, FLOPs and bytes: its shares, its table of steps, its totals, and how it grows."""
-
-from typing import Any
+"""The cost of a run in parameters, FLOPs and bytes: its shares, the table of every step, its totals, and how it grows."""
 
 import pandas as pd
 import streamlit as st
 
 from pages.layers.cost_growth import show_growth
 from pages.layers.explained_costs import COUNTED, amount_of, explain_share
-from pages.layers.ledger_table import show_steps
 from pages.shell.frame.footer import show_computed
 from pages.shell.frame.parts import seen
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, as_batches, runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
 from pages.ui.charts import chart
-from pages.ui.format import amount, byte_size, share, whole
+from pages.ui.export_menu import download
+from pages.ui.format import amount, byte_size, shape, share, whole
+from pages.ui.pickers import pick, search_box
 from pages.ui.text import figure_labels, text
 from transformer import Trace
-from transformer.analysis.ledger import Row, counted, ledger, lengths_of, totals
+from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger_figures as figures
-from transformer.network.cost import Cost, activation_flops, cost, total
+from transformer.network.cost import WORK, Cost, activation_flops, cost, total
+from transformer.tracing.paths import TensorPath
 from transformer.tracing.trace import Ids
+
+# The option that selects all layers, or all kinds of work.
+EVERYTHING = "all"
+HEIGHT = 360
+# Widths of columns in pixels. On a projector, all columns up to the bytes fit without scrolling. Long columns come after them.
+WIDTHS = {"operation": 132, "shape": 96, "inputs": 540, "shares": 330, "work": 130}
+COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
@@ -37,7 +44,7 @@ def show_ledger(view: View, trace: Trace) -> None:
     _sums(view, trace, rows)
     st.header(words["table"], anchor=False)
     if seen("steps", 650):
-        show_steps(view, rows)
+        _show_steps(view, rows)
     if seen("totals", 350):
         left, right = st.columns(2)
         with left:
@@ -83,13 +90,6 @@ def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
     ]
     drawn = [work for work in figures.WORK_COLORS if any(parts.get(work) for parts in costs.values())]
 
-    def mark(part: Cell) -> list[dict[str, Any]]:
-        """A frame around a part of a bar."""
-        amounts = costs[COUNTED[part.column]]
-        left, right = (sum(amounts.get(work, 0) for work in drawn[: part.trace + more]) for more in (0, 1))
-        across = {"x0": left / sum(amounts.values()), "x1": right / sum(amounts.values())}
-        return [shape | across for shape in frame(part._replace(row=part.column))]
-
     def explain(part: Cell) -> None:
         counted = COUNTED[part.column]
         explain_share(trace.config, lengths_of(trace), counted, drawn[part.trace], costs[counted])
@@ -99,9 +99,6 @@ def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
         "ledger-shares",
         words["shares_alt"].format(said=" ".join(sentences)),
         explain,
-        (len(drawn), len(COUNTED)),
-        marks=mark,
-        traces=len(drawn),
         tells=True,
     )
 
@@ -113,3 +110,73 @@ def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
     frame = pd.DataFrame([(name, *part) for name, part in costs.items()], columns=pd.Index([heading, *names]))
     numbers = {name: st.column_config.NumberColumn(format="localized") for name in names}
     st.dataframe(frame, hide_index=True, width="stretch", column_config=numbers, key=key, height=38 + 35 * min(9, len(frame)))
+
+
+def _show_steps(view: View, rows: tuple[Row, ...]) -> None:
+    """Draw the table of the picked layer, kind of work and part of a path, and buttons that save it."""
+    words = text("ledger")
+    groups = dict.fromkeys(row.group for row in rows)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    with left:
+        layer = pick(words["layer"], [EVERYTHING, *groups], "group", as_list=True)
+    with middle:
+        work = pick(words["work"], [EVERYTHING, *WORK], "work", as_list=True)
+    with right:
+        part = search_box(words["search"], words["search_placeholder"])
+    matching = [
+        (number, row)
+        for number, row in enumerate(rows, 1)
+        if layer in (EVERYTHING, row.group)
+        and work in (EVERYTHING, row.work)
+        and part.strip().lower() in f"{row.path} {row.operation}".lower()
+    ]
+    if not matching:
+        st.info(words["nothing"], icon=":material/search_off:")
+        return
+    sum_of_rows = total(row.cost for _, row in matching)
+    st.caption(words["found"].format(count=len(matching), all=len(rows), **sum_of_rows._asdict()))
+    frame, columns = _frame(matching), words["columns"]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        width="stretch",
+        height=min(HEIGHT, 38 + 35 * len(frame)),
+        column_config={
+            columns["number"]: st.column_config.NumberColumn(width=40),
+            **{columns[name]: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            **{columns[name]: st.column_config.NumberColumn(format="localized", width=width) for name, width in COUNTS.items()},
+        },
+        key="ledger-table",
+    )
+    name = f"{view.model}-ledger".replace(" ", "-")
+    with st.container(horizontal=True):
+        download(words["csv"], lambda: frame.to_csv(index=False), f"{name}.csv")
+        download(words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), f"{name}.md")
+
+
+def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:
+    words = text("ledger")
+    lines = [
+        {
+            "number": number,
+            "path": row.path,
+            "operation": row.operation,
+            "shape": shape(row.shape),
+            "parameters": row.parameters,
+            "flops": row.flops,
+            "bytes": row.bytes,
+            "held": row.held,
+            "inputs": " · ".join(f"{_near(path, row.path)} {shape(sizes)}" for path, sizes in row.inputs),
+            "shares": row.shares,
+            "layer": row.group,
+            "work": row.work,
+            "axes": " ".join(row.axes),
+        }
+        for number, row in rows
+    ]
+    return pd.DataFrame(lines).rename(columns=words["columns"])
+
+
+def _near(path: str, seen_from: str) -> str:
+    """A path relative to another path, without their common prefix: `query.heads`."""
+    return TensorPath.parse(path).near(TensorPath.parse(seen_from))

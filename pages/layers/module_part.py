@@ -94,7 +94,7 @@ def _show_watched(watched: Watched) -> None:
         computed = watched_number(watched, path, item, head, cell.row, cell.column)
         explain_recorded(path, place, float(weights[layer, head, cell.row, cell.column]), computed)
 
-    show_explained(shown, "own-tensor", f"{alt} {strongest}", explain_weight, weights.shape[2:], AXES, tells=True)
+    show_explained(shown, "own-tensor", f"{alt} {strongest}", explain_weight, tells=True)
 
 
 def _show_compared(run: ComparedRun) -> None:

@@ -14,6 +14,6 @@ def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item:
     other side, it is the key with this query's largest weight. The head is one that the model's card names, or otherwise the
     first head of the last kind of attention."""
     named = turning_head(measures, trace.kinds) or head_to_show(measures, trace.kinds)
-    kind, layer, head = named or (str(trace.kinds[-1]), 1, 1)
-    query, key = cell_to_show(trace, kind, layer - 1, head - 1, item)
+    kind, layer, head = named or (str(trace.kinds[-1]), 0, 0)
+    query, key = cell_to_show(trace, kind, layer, head, item)
     return query if Kind.of(kind).queries == side else key

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.layers.position_cells import position_to_show
 from pages.shell.frame.footer import show_computed
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import aligned, cosine_formula, length_formula
 from pages.ui.charts import chart
 from pages.ui.escaping import literal
@@ -48,8 +48,6 @@ def show_stream(trace: Trace, measures: Mapping[str, Any]) -> None:
         "stream",
         words["alt"].format(measure=name, count=len(tokens), stack=stack),
         lambda at: _explain(stream, name, points[at.column], numbered[at.row], at),
-        (len(tokens), len(points)),
-        marks=lambda at: ring(at.column, float(values[at.column, at.row])),
     )
     st.caption(words["legend"])
     _in_words(stream, numbered[followed], followed)

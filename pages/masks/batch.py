@@ -1,20 +1,24 @@
-"""A batch of texts with their padding, and the text that is picked from it."""
+"""A batch of texts as a table with their padding, and the text that is picked from it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Bool
+from markupsafe import Markup
 
-from pages.masks.batch_table import batch_table
 from pages.masks.explained_masks import Rule, named, no_padding
 from pages.shell.view.view import View
 from pages.ui.format import named_shape
 from pages.ui.pickers import pick_text
+from pages.ui.style import style
 from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.mask_conventions import TargetMasks, target_masks
-from transformer.figures.theme import KIND_COLORS
+from transformer.figures.theme import KIND_COLORS, MASKED
 from transformer.pipeline.pipeline import Side
 from transformer.tasks import TASKS
 from transformer.tracing.trace import unpadded_length
@@ -118,3 +122,38 @@ def more_sentences(view: View) -> list[str]:
     tokens = view.source.split()
     parts = {max(1, len(tokens) // 2), 3 * len(tokens) // 4} - {0, len(tokens)}
     return [" ".join(part) for part in [tokens[:length] for length in sorted(parts)] or [tokens * 3]]
+
+
+STYLE = style(Path(__file__).parent / "batch_table.css")
+
+
+def batch_table(
+    rows: Sequence[Sequence[str]],
+    real: Bool[np.ndarray, "item position"],
+    names: Sequence[str],
+    corner: str,
+    color: str,
+    picked: int | None = None,
+) -> Markup:
+    """An HTML table: one row for each text, one column for each position; padding is hatched.
+
+    Args:
+        real: False for padding.
+        names: the name of each text, at the start of its row; `corner` is the label above them.
+        color: colour of the tokens that are not padding.
+        picked: the text whose name is bold, counted from 0.
+    """
+    nothing = Markup("")
+    head = nothing.join(Markup('<th scope="col">{}</th>').format(position) for position in range(real.shape[1]))
+    body = []
+    for item, (row, name) in enumerate(zip(rows, names, strict=True)):
+        label = Markup("<b>{}</b>").format(name) if item == picked else name
+        cells = nothing.join(
+            Markup('<td class="{}">{}</td>').format("real" if real[item, position] else "hidden", token)
+            for position, token in enumerate(row)
+        )
+        body.append(Markup('<tr><th scope="row">{}</th>{}</tr>').format(label, cells))
+    return Markup(
+        '{style}<div class="batch-rows" tabindex="0" style="--real: {color}; --masked: {masked}">'
+        '<table><tr><th scope="col">{corner}</th>{head}</tr>{body}</table></div>'
+    ).format(style=STYLE, color=color, masked=MASKED, corner=corner, head=head, body=nothing.join(body))

@@ -1,63 +1,58 @@
-"""Three conventions for a mask, applied to the same scores; and the weights of a query whose keys are all masked."""
+"""Three conventions for a mask, applied to the same scores, and how each number of them is computed; and the weights of a query
+whose keys are all masked."""
 
+import math
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.masks.batch import Batch
-from pages.masks.explained_masks import named
-from pages.masks.explained_stages import TRACES_OF_STAGE, explain_empty, explain_stage
+from pages.masks.explained_masks import Rule, explain_pair, named
 from pages.masks.mask_pictures import target_rules
 from pages.shell.view import card_heads
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
+from pages.shell.view.explained_number import formula_with_numbers
 from pages.shell.view.head_links import show_training_link
 from pages.shell.view.map_names import map_names
 from pages.ui.charts import chart
+from pages.ui.escaping import literal
+from pages.ui.format import latex, number
 from pages.ui.presenting import presenting
 from pages.ui.text import figure_labels, text
+from transformer.analysis.cell import explanation_of, softmax_of
 from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
 from transformer.figures.mask_conventions_figures import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.theme import KIND_COLORS
-from transformer.tracing.paths import Kind, TensorPath
+from transformer.patching import Head
+from transformer.tracing.paths import Kind
 
 COLUMN = 300  # px: width of a convention
 # The decoder comes first, because only its self-attention has a mask that hides the future.
 ORDER = (Kind.DECODER, Kind.CROSS, Kind.ENCODER)
-
-
-class Head(NamedTuple):
-    """The attention head whose scores are masked; layer and head counted from 0."""
-
-    kind: Kind
-    layer: int
-    head: int
-
-    @property
-    def path(self) -> TensorPath:
-        """The path of the head's attention in a trace."""
-        return self.kind.path(self.layer)
+# The pictures of a convention, from top to bottom, and the traces that draw each of them.
+MASK, BEFORE, MASKED, WEIGHTS = range(4)
+TRACES_OF_STAGE = 2
 
 
 def pick_head(batch: Batch) -> Head:
     """Draw pickers of kind of attention, layer and head; returns the picked head. The choice is kept in the URL."""
     kinds = [kind for kind in ORDER if kind in batch.trace.kinds]
-    kind, layer, head = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
-    show_training_link(batch.view, batch.item, kind, layer - 1, head - 1)
-    return Head(Kind.of(kind), layer - 1, head - 1)
+    chosen = card_heads.pick_head(batch.trace, None, kinds, text("masks")["kind_help"])
+    show_training_link(batch.view, batch.item, *chosen)
+    return chosen
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
     """Draw one column for each convention: the mask, the scores before and after masking, and the weights."""
-    words, trace, item = text("masks"), batch.trace, batch.item
-    scores = trace[chosen.path / "scores"].values[item, chosen.head]
-    side = chosen.kind.keys
+    words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
+    path, side = kind.path(chosen.layer), kind.keys
+    scores = trace[path / "scores"].values[item, chosen.head]
     ids = batch.view.pipeline.batch([batch.ids(side)], side)[0]
-    compared = conventions(scores, ids, chosen.kind, trace.config)
-    queries, keys = map_names(batch.view, trace, chosen.kind, item)
+    compared = conventions(scores, ids, kind, trace.config)
+    queries, keys = map_names(batch.view, trace, kind, item)
     st.caption(words["conventions_caption"])
     # The figures have the same height, so bottom alignment keeps them level below texts of different lengths.
     # The columns scroll sideways on a narrow page (app.css). In the large type for a projector, they stand one below the other.
@@ -70,29 +65,26 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
         padding = one.config.target_padding
         rules = target_rules(batch, padding, query, key) if side == "target" else [batch.no_padding(side, key)]
         pair = named(queries, query), named(keys, key)
-        explain_stage(one, cell.trace // TRACES_OF_STAGE, float(scores[query, key]), query, key, pair, rules)
+        _explain_stage(one, cell.trace // TRACES_OF_STAGE, float(scores[query, key]), query, key, pair, rules)
 
     for place, one in zip(places, compared, strict=True):
         with place:
             st.markdown(f"**`{one.name}`**")
             # The variants hide padding in different ways only where a decoder attends to itself.
-            hides = words["convention_hides"][one.name if chosen.kind == Kind.DECODER else "keys"]
+            hides = words["convention_hides"][one.name if kind == Kind.DECODER else "keys"]
             st.caption(words["conventions"][one.name].format(hides=hides))
             before, masked, weights = one.before.numpy(), one.masked.numpy(), one.weights.numpy()
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show_explained(
-                chart(convention_stages, stages, queries, keys, KIND_COLORS[chosen.kind], labels=figure_labels()),
+                chart(convention_stages, stages, queries, keys, KIND_COLORS[kind], labels=figure_labels()),
                 f"convention-{one.name}",
                 alt,
                 partial(explain, one),
-                one.keep.shape,
-                marks=lambda cell: frame(cell, cell.trace // TRACES_OF_STAGE),
-                traces=TRACES_OF_STAGE * len(stages.titles),
                 hint=one is compared[-1],
                 place=below,
             )
-    own = trace[chosen.path / "weights"].values[item, chosen.head].numpy()
+    own = trace[path / "weights"].values[item, chosen.head].numpy()
     st.markdown(f"**{words['compare']}**")
     st.dataframe(_compared(compared, own), hide_index=True, width="stretch")
     st.caption(_verdict(compared, batch))
@@ -140,8 +132,9 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     """Draw the weights of a query whose keys are all masked. They are uniform, NaN or zeros, depending on the convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
-    scores = trace[chosen.path / "scores"].values[item, chosen.head, -1]
-    values = trace[chosen.path / "value.heads"].values[item, chosen.head]
+    path = Kind.of(chosen.kind).path(chosen.layer)
+    scores = trace[path / "scores"].values[item, chosen.head, -1]
+    values = trace[path / "value.heads"].values[item, chosen.head]
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))
@@ -152,10 +145,10 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
 
     def explain(cell: Cell) -> None:
         name, weights, _ = ways[cell.row]
-        explain_empty(name, float(weights[cell.column]), len(keys))
+        _explain_empty(name, float(weights[cell.column]), len(keys))
 
     alt = words["empty_alt"].format(keys=len(keys), **shares)
-    show_explained(figure, "empty-rows", alt, explain, (len(ways), len(keys)), tells=True)
+    show_explained(figure, "empty-rows", alt, explain, tells=True)
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))
@@ -163,3 +156,60 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     if batch.padded:
         says += " " + words["empty_read" if batch.inside() else "empty_unread"]
     st.info(says, icon=":material/table_rows:")
+
+
+def _explain_stage(
+    one: Convention, stage: int, score: float, row: int, column: int, names: tuple[str, str], rules: list[Rule]
+) -> None:
+    """Show how a number of a convention is computed.
+
+    Args:
+        stage: `MASK`, `BEFORE`, `MASKED` or `WEIGHTS`.
+        score: the score of the head, neither divided nor masked.
+        names: the query and the key, with their positions.
+        rules: the rules of the convention's mask for the two tokens.
+    """
+    words, steps, config = text("masks"), text("steps")["explanations"], one.config
+    kept, late = bool(one.keep[row, column]), config.mask_before_scaling
+    before, masked = float(one.before[row, column]), float(one.masked[row, column])
+    tokens = {"row": literal(names[0]), "column": literal(names[1])}
+    if stage == MASK:
+        explain_pair(*names, kept, rules)
+        st.caption(
+            words["stages_explained"][f"mask_{one.true_means}"].format(name=one.name, value=bool(one.written[row, column]))
+        )
+    elif stage == BEFORE:
+        st.markdown(words["stages_explained"]["score"].format(**tokens) if late else steps["scaled_scores"].format(**tokens))
+        st.latex(latex(before) if late else _divided(score, config.score_scale, before))
+    elif stage == MASKED:
+        said = steps["kept" if kept else "replaced"].format(**tokens, fill=number(config.mask_fill), score=number(before))
+        st.markdown(" ".join([said, *([words["stages_explained"]["divided"]] if late else [])]))
+        passed = before if kept else config.mask_fill
+        st.latex(_divided(passed, config.score_scale, masked) if late else latex(masked))
+    else:
+        scores = one.masked[row].double().numpy()
+        explained = explanation_of(softmax_of(scores, column, "key"), float(one.weights[row, column]), column)
+        extra = {name: number(value) for name, value in explained.extra}
+        st.markdown(steps["weights" if explained.operation == "softmax" else "empty"].format(**tokens, **extra))
+        st.latex(formula_with_numbers(explained) or "0")
+
+
+def _divided(score: float, divisor: float, result: float) -> str:
+    return rf"\frac{{{latex(score)}}}{{{latex(divisor)}}} = {latex(result)}"
+
+
+def _explain_empty(way: str, weight: float, keys: int) -> None:
+    """Show the weight of a key that is hidden like all others.
+
+    Args:
+        way: `low`, `nan` or `zero`.
+        weight: the weight.
+        keys: the number of keys.
+    """
+    st.markdown(text("masks")["empty_explained"][way].format(count=keys))
+    if way == "low":
+        st.latex(rf"\frac{{e^0}}{{{keys} \cdot e^0}} = \frac{{1}}{{{keys}}} = {latex(weight)}")
+    else:
+        result = r"\text{NaN}" if math.isnan(weight) else latex(weight)
+        arrow = "=" if math.isnan(weight) else r"\longrightarrow"
+        st.latex(rf"\frac{{e^{{-\infty}}}}{{{keys} \cdot e^{{-\infty}}}} = \frac{{0}}{{0}} {arrow} {result}")

@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.masks.batch import beside_an_example, show_batch
-from pages.masks.broadcast import show_broadcast
 from pages.masks.conventions import pick_head, show_conventions, show_empty_row
 from pages.masks.leak_part import show_future, show_padding
-from pages.masks.mask_pictures import show_masks, show_numbers, show_recorded
+from pages.masks.mask_pictures import show_broadcast, show_masks, show_numbers, show_recorded
 from pages.masks.mask_question import show_drawing
 from pages.shell.error_boundary import explained
 from pages.shell.frame.footer import show_computed, show_next

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.patching.opened import place_name
 from pages.patching.places import grid_of, pick_choice, takes_long
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
-from pages.shell.view.explained_chart import Cell, frame, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import difference_formula, sum_of_products
 from pages.ui.caches import cached
 from pages.ui.charts import chart
@@ -55,11 +55,6 @@ def show_estimate(runs: Runs) -> None:
             "estimated-map",
             words["estimated_alt"],
             explain_place,
-            [max(len(getattr(grid, axis)) for grid in grids) for axis in ("rows", "columns")],
-            ("row", "column"),
-            marks=lambda cell: frame(cell, cell.trace),
-            traces=len(grids),
-            exists=lambda cell: cell.row < len(grids[cell.trace].rows) and cell.column < len(grids[cell.trace].columns),
         )
         return
     exact = patched(runs, choice)
@@ -88,8 +83,6 @@ def show_estimate(runs: Runs) -> None:
         "estimate-dots",
         words["estimate_alt"],
         explain,
-        (2, len(names)),
-        marks=lambda dot: ring(float(second[dot.column]), float(first[dot.column])),
     )
 
 

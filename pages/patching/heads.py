@@ -1,14 +1,13 @@
 """The names of heads, and the grids of numbers per head, as the maps of this page draw them."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
-import streamlit as st
 from jaxtyping import Float
 
-from pages.patching.two_runs_to_patch import Runs
-from pages.shell.view import card_heads
-from pages.shell.view.card_heads import CardHead
+from pages.shell.view.card_heads import choose_head
+from pages.shell.view.explained_chart import clicked_cell
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.text import figure_labels, text
@@ -16,12 +15,6 @@ from transformer.figures.patching_figures import Grid, patch_grids, side_by_side
 from transformer.patching import Head, Needs
 
 OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
-
-
-def pick_head(runs: Runs, first: Head) -> Head:
-    """Draw the pickers of a head."""
-    kind, layer, head = card_heads.pick_head(runs.clean.trace(), CardHead(first.kind, first.layer + 1, first.head + 1))
-    return Head(kind, layer - 1, head - 1)
 
 
 def of_head(values: OfHeads, head: Head) -> float:
@@ -34,11 +27,6 @@ def strongest(needs: Needs) -> Head:
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 
-def take_head(head: Head) -> None:
-    """Pick a head in the pickers of `pick_head`."""
-    st.session_state.update(kind=head.kind, layer=head.layer + 1, head=head.head + 1)
-
-
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
     """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head. The other arguments are those
     of `patch_grids`."""
@@ -49,20 +37,12 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
     ]
     form = {"percent": True, "from_zero": from_zero, "stacked": narrowness(key) > 0}
     figure = chart(patch_grids, grids, None, value, picked=picked, labels=figure_labels(), **form)
-    show(figure, key, alt, asks={"click": lambda: _take_cell(key)}, narrow=[side_by_side_width(grids)])
+    asks = {"click": partial(_take_cell, key, figure.finished.axes, [*values])}
+    show(figure, key, alt, asks=asks, narrow=[side_by_side_width(grids)])
 
 
-def _take_cell(key: str) -> None:
-    cell = clicked_cell(key, text("attention")["kinds"])
-    if cell:
-        take_head(Head(*cell))
-
-
-def clicked_cell(key: str, grids: Container[str]) -> tuple[str, int, int] | None:
-    """The map, the row and the column of the cell that was clicked in a chart of maps; None if there is no such map."""
-    sent = event(key, "click")
-    about, row, column = sent.get("about"), sent.get("row"), sent.get("column")
-    grid = about.get("grid") if isinstance(about, dict) else None
-    if not isinstance(grid, str) or grid not in grids or not isinstance(row, int) or not isinstance(column, int):
-        return None
-    return grid, row, column
+def _take_cell(key: str, axes: tuple[str, str], kinds: Sequence[str]) -> None:
+    """Pick the head of the cell that was clicked. Each kind has a map, in this order."""
+    cell = clicked_cell(key, event(key, "click"), axes)
+    if cell and cell.trace < len(kinds):
+        choose_head(Head(kinds[cell.trace], cell.row, cell.column))

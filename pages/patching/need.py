@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.patching.heads import of_head, pick_head, strongest, take_head
+from pages.patching.heads import of_head, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.shell.view.card_heads import choose_head, pick_head
 from pages.shell.view.patched_runs import head_name
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
@@ -39,7 +40,7 @@ def show_need(runs: Runs) -> None:
         return
     found = needs(denoised, noised)
     above = st.container()
-    head = pick_head(runs, strongest(found))
+    head = pick_head(runs.clean.trace(), strongest(found))
     with above:
         show_dots(found, head, "need-map")
     _say_head(found, head)
@@ -125,4 +126,4 @@ def _take_dot(key: str, heads: Sequence[Head]) -> None:
     data = event(key, "click").get("data")
     index = data[0] if isinstance(data, list) and data else None
     if isinstance(index, int) and 0 <= index < len(heads):
-        take_head(heads[index])
+        choose_head(heads[index])

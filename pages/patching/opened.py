@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.two_runs_to_patch import Choice, Runs, beside_text
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import show_softmax
 from pages.shell.view.patched_runs import head_name
 from pages.ui.caches import cached
@@ -52,8 +52,6 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
         "patched-run",
         words["bars_alt"],
         explain,
-        (len(names), len(tokens)),
-        marks=lambda bar: ring(bar.column + (bar.row - 1) * 0.27, float(probabilities[bar.row][ids[bar.column]])),
     )
 
 

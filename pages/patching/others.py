@@ -3,8 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import OfHeads, of_head, pick_head, show_heads, strongest
+from pages.patching.heads import OfHeads, of_head, show_heads, strongest
 from pages.patching.two_runs_to_patch import Choice, Runs, patched
+from pages.shell.view.card_heads import pick_head
 from pages.shell.view.patched_runs import head_name, is_heavy
 from pages.shell.view.turns import computed
 from pages.ui.caches import cached
@@ -35,7 +36,7 @@ def show_others(runs: Runs) -> None:
         st.warning(words["barely_need"], icon=":material/balance:")
         return
     found = needs(patched(runs, Choice()), noised)
-    head = pick_head(runs, strongest(found))
+    head = pick_head(runs.clean.trace(), strongest(found))
     name = head_name(head)
     direction = pick(words["together"], ["noise", "denoise"], "together", words["together_options"], labels=words["directions"])
     st.subheader(words[f"together_title_{direction}"].format(head=name), anchor="together")

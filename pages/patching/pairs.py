@@ -7,11 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages.patching.heads import of_head, pick_head, strongest
+from pages.patching.heads import of_head, strongest
 from pages.patching.need import is_unclear, say_agreement, show_dots
 from pages.patching.two_runs_to_patch import Runs
 from pages.shell.models.catalogue import available
 from pages.shell.view.background import show_background
+from pages.shell.view.card_heads import pick_head
 from pages.shell.view.patched_runs import head_name
 from pages.shell.view.runs import Key, Report, runs
 from pages.ui.caches import ABSENT, RESULTS, cached
@@ -78,7 +79,7 @@ def _show_averages(view_runs: Runs, counts: Sequence[int]) -> None:
         return
     intervals = found.interval("lost"), found.interval("restored")
     above = st.container()
-    head = pick_head(view_runs, strongest(found.needs()))
+    head = pick_head(view_runs.clean.trace(), strongest(found.needs()))
     with above:
         show_dots(found.needs(), head, "need-pairs", intervals)
     say_agreement(found.needs(), found.needs("probability"))

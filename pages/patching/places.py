@@ -5,13 +5,14 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from pages.patching.heads import clicked_cell, pick_head
 from pages.patching.opened import grid_title, place_name, show_opened
 from pages.patching.two_runs_to_patch import Choice, Runs, patched, patched_runs
 from pages.shell.view.background import show_background
+from pages.shell.view.card_heads import pick_head
+from pages.shell.view.explained_chart import clicked_cell
 from pages.shell.view.patched_runs import places_of, work_of
 from pages.ui.caches import RESULTS
-from pages.ui.chart import narrowness
+from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number
@@ -95,7 +96,7 @@ def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
             layer = pick(text("attention")["layer"], layers, "layer", first=layer + 1) - 1
         chosen = Head(grid, layer, 0)
     else:
-        chosen = pick_head(runs, Head(grid, layer, head))
+        chosen = pick_head(runs.clean.trace(), Head(grid, layer, head))
     if choice.positions == "together":
         return Place(*chosen)
     names = tokens_of(runs, Swap(choice.what).side(chosen.kind))  # pyright: ignore[reportArgumentType]
@@ -120,7 +121,7 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
     heads = {name: int(of.shape[1]) for name, of in values.items()}
     narrow = [] if each else [side_by_side_width(grids)]
-    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, heads)}, narrow=narrow)
+    show(figure, MAP, alt, asks={"click": partial(_take_place, choice, figure.finished.axes, heads)}, narrow=narrow)
     st.caption(words["framed"].format(place=literal(place_name(runs, choice, place))))
 
 
@@ -142,12 +143,12 @@ def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:
     return place.layer * heads + place.head, place.position or 0
 
 
-def _take_place(choice: Choice, heads: dict[str, int]) -> None:
-    """Open the place of the cell that was clicked."""
-    cell = clicked_cell(MAP, heads)
-    if not cell:
+def _take_place(choice: Choice, axes: tuple[str, str], heads: dict[str, int]) -> None:
+    """Open the place of the cell that was clicked. `heads` has the number of heads of each map, in their order."""
+    cell = clicked_cell(MAP, event(MAP, "click"), axes)
+    if not cell or cell.trace >= len(heads):
         return
-    grid, row, column = cell
+    grid, row, column = [*heads][cell.trace], cell.row, cell.column
     if choice.positions == "together" and choice.what in OF_HEADS:
         layer, head = row, column
     else:

@@ -1,18 +1,18 @@
 """The two runs that are patched: text A, which is the clean run, and text B, the corrupt one. Both read the same target."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import streamlit as st
 
 from pages.lessons import ABOUT_HEADS, withheld
-from pages.patching.second_text import second_text
 from pages.shell.view.map_names import map_names
 from pages.shell.view.patched_runs import Choice, Runs, is_heavy, one_model, patched_runs, runs_of
-from pages.shell.view.second_run import answer_of, second_run
+from pages.shell.view.second_run import Asked, answer_of, second_run
 from pages.shell.view.second_run_menu import answer_row, pick_second_run
 from pages.shell.view.turns import computed
 from pages.shell.view.two_runs import say_runs
-from pages.shell.view.view import View
+from pages.shell.view.view import View, view_of
 from pages.ui.escaping import literal
 from pages.ui.format import fixed
 from pages.ui.link_values import choose
@@ -128,3 +128,34 @@ def _say_difference(runs: Runs) -> None:
     clean, corrupt = (fixed(float(of[pair.tokens[0]] - of[pair.tokens[1]]), 2) for of in logits)
     says = text("patching")["same_answer" if pair.same_answer else "differ"]
     st.markdown(says.format(first=first, second=second, clean=clean, corrupt=corrupt))
+
+
+def second_text(view: View) -> Asked | None:
+    """The text of the second run if the visitor chooses nothing: the view's text with one word, digit or letter replaced. It
+    has as many tokens as the view's text, but not the same, and no unknown token. None if no such text is found."""
+    for candidate in _candidates(view.source):
+        other = view_of(view.model, (view.source, candidate), (view.target, view.target))
+        try:
+            first, second = (other.encoding("source", item) for item in (0, 1))
+        except InputError:
+            continue
+        if len(first.ids) == len(second.ids) and first.ids != second.ids and not second.unknown:
+            return Asked(source=candidate)
+    return None
+
+
+def _candidates(source: str) -> Iterator[str]:
+    """First the texts with one word replaced, then the texts with one digit replaced by the next digit. If the text is a single
+    word, a letter can also be replaced by the next letter. Both series begin at the end of the text."""
+    exchanged, words = text("patching")["exchanged"], source.split(" ")
+    for place in reversed(range(len(words))):
+        bare = words[place].strip(".,!?;:").lower()
+        if bare in exchanged:
+            other = words[place].lower().replace(bare, exchanged[bare])
+            yield " ".join([*words[:place], other.capitalize() if words[place][:1].isupper() else other, *words[place + 1 :]])
+    alphabets = ("0123456789", "abcdefghijklmnopqrstuvwxyz") if len(words) == 1 else ("0123456789",)
+    for place, letter in reversed([*enumerate(source)]):
+        for alphabet in alphabets:
+            if letter in alphabet:
+                after = alphabet[(alphabet.index(letter) + 1) % len(alphabet)]
+                yield source[:place] + after + source[place + 1 :]

@@ -11,7 +11,7 @@ from pages.positions.differences import is_rounding, show_difference
 from pages.positions.explained_numbers import DIGITS, explain_distance, explain_entry, explain_product, explain_rotation
 from pages.positions.table import Table, pick_cell, whole
 from pages.shell.models.catalogue import available
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.caches import cached
 from pages.ui.charts import chart, described
 from pages.ui.format import number
@@ -71,8 +71,6 @@ def show_waves(table: Table) -> None:
         "positions-waves",
         f"{alt} {described([*chain(*courses)])}",
         lambda at: explain_entry(table.kind, table.values, at.column, dimensions[at.row // each]),
-        (each * len(dimensions), table.positions),
-        marks=lambda at: ring(at.column, float(columns[at.column, at.row // each])),
         tells=True,
     )
     st.caption(words["waves_one_speed" if curves is not None and table.d_model <= 2 else f"waves_{table.kind}"])
@@ -88,7 +86,6 @@ def show_distances(table: Table) -> None:
             "positions-products",
             words["products_alt"].format(positions=table.positions),
             lambda at: explain_product(table.values, products, at),
-            products.shape,
             place=below,
         )
     with right:
@@ -98,8 +95,6 @@ def show_distances(table: Table) -> None:
             "positions-distances",
             words["distances_alt"],
             lambda at: explain_distance(products, at, BAND),
-            (BAND + 2, table.positions),
-            marks=lambda at: ring(at.column, float(distances[at.column, 2 if at.row == BAND else 1])),
             hint=False,
             place=below,
         )
@@ -153,7 +148,6 @@ def show_rotation(table: Table) -> None:
             "positions-rotation",
             words["rotation_alt"].format(count=shown, shift=shift),
             lambda at: explain_rotation(matrix, shift, table.d_model, at),
-            (shown, shown),
             place=below,
         )
         if shown < table.d_model:
@@ -194,8 +188,6 @@ def _show_circle(table: Table, shift: int, row: int, column: int, below: Abstrac
         "positions-circle",
         alt,
         explain,
-        (ARROWS + len(arrows), table.positions),
-        marks=lambda at: ring(*table.values[position(at), [sine + 1, sine]].tolist()),
         tells=True,
         hint=False,
         place=below,

@@ -10,7 +10,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from pages.positions.explained_numbers import explain_mean_bias, explain_sum, explain_turn
-from pages.shell.view.explained_chart import frames, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.shell.view.map_names import map_names
 from pages.shell.view.second_run import SecondRun
 from pages.shell.view.two_runs import difference_of, show_both_rows
@@ -57,9 +57,6 @@ def show_sum(view: View, trace: Trace, shown: Trace) -> None:
         "positions-sum",
         words["sum_alt"].format(count=len(tokens), d_model=config.d_model, panels="; ".join(titles)),
         lambda at: explain_sum(parts, tokens, pieces, scale, view.pipeline.trained, at),
-        vectors["input"].shape,
-        marks=lambda at: frames(at, len(panels)),
-        traces=len(panels),
     )
     st.caption(words["sum_scale"])
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
@@ -104,9 +101,6 @@ def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
             "positions-turned",
             words["turned_alt"].format(count=len(tokens)),
             lambda at: explain_turn(cosines, sines, tokens, pieces, at),
-            (len(tokens), cosines.shape[1]),
-            marks=lambda at: frames(at, 2),
-            traces=2,
         )
         st.caption(words["turned"])
     for kind in trace.kinds:
@@ -125,7 +119,6 @@ def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
                 f"positions-bias-{kind}",
                 words["bias_alt"].format(count=len(bias), kind=kind),
                 partial(explain_mean_bias, biases, queries, keys, _pieces(trace, shown, of.queries)),
-                bias.shape,
             )
             st.caption(words["bias_says"])
     if view.pipeline.note:

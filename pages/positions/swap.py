@@ -8,7 +8,7 @@ import streamlit as st
 from pages.positions.differences import show_difference
 from pages.positions.explained_numbers import explain_change, explain_output
 from pages.shell.frame.parts import seen
-from pages.shell.view.explained_chart import frames, ring, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.shell.view.joined_words import say_joined
 from pages.shell.view.recorded import own_network
 from pages.shell.view.runs import Key, runs
@@ -69,8 +69,6 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
             "positions-swap",
             words["swap_alt"],
             lambda at: explain_change(effects, tokens, at),
-            (len(effects), len(tokens)),
-            marks=lambda at: ring(at.column + (0.2 if at.row else -0.2), [*effects.values()][at.row].changes[at.column]),
         )
     for place, (run, effect) in zip(st.columns(2), effects.items(), strict=True):
         label = words["largest_difference"].format(run=choice_label("run", run))
@@ -111,8 +109,6 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap], same: bool)
         "positions-outputs",
         words["swap_outputs_alt"].format(count=len(tokens), run=choice_label("run", run)),
         lambda at: explain_output(before, after, tokens, at),
-        before.shape,
-        marks=lambda at: frames(at, len(panels)),
     )
     st.caption(words["swap_outputs"]["same" if same else run])
 

@@ -1,7 +1,6 @@
 """A sentence as the model's input: tokens, ids, rows of the embedding table, scaling and padding."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import streamlit as st
 from jaxtyping import Float
 from markupsafe import Markup
 
-from pages.shell.view.explained_chart import Cell, frames, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.view import View
 from pages.tokens.explained_rows import explain_number, explain_scaled
 from pages.ui.charts import chart
@@ -156,7 +155,7 @@ def show_rows(sentence: Sentence) -> None:
     st.markdown(words["rows_text"].format(d_model=rows.shape[1]))
     figure = chart(aligned_maps, {words["rows_panel"]: rows}, sentence.tokens, words["token"], words["dimension"])
     alt = words["rows_alt"].format(count=len(rows), d_model=rows.shape[1])
-    show_explained(figure, "tokens-rows", alt, sentence.explain, rows.shape)
+    show_explained(figure, "tokens-rows", alt, sentence.explain)
     st.caption(words["signed"])
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         table.dataframe(pd.DataFrame(rows, numbered_tokens(sentence.tokens)))
@@ -187,8 +186,7 @@ def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
             place = cell.row, cell.column
             explain_scaled(float(before[place]), float(after[place]), d_model)
 
-    marks = partial(frames, panels=len(panels))
-    show_explained(figure, "tokens-scaled", words["scaled_alt"], explain, before.shape, marks=marks, traces=len(panels))
+    show_explained(figure, "tokens-scaled", words["scaled_alt"], explain)
     _show_lengths({"length_before": _mean_length(before), "length_after": _mean_length(after)} | position)
 
 
@@ -229,4 +227,4 @@ def show_padding(trace: Trace, sentence: Sentence) -> None:
     def explain(cell: Cell) -> None:
         explain_number(sentence.table, names[cell.row], [shown[cell.row]], cell.column)
 
-    show_explained(figure, "tokens-padding", alt, explain, (len(shown), sentence.table.shape[1]))
+    show_explained(figure, "tokens-padding", alt, explain)

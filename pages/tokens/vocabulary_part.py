@@ -44,7 +44,7 @@ def show_similarity(sentence: Sentence, place: Any) -> None:
         explain_cosine(pair, (rows[first], rows[second]), float(similarities[first, second]))
 
     alt = words["alike_alt"].format(count=len(rows))
-    show_explained(figure, "tokens-similarity", alt, explain, similarities.shape, place=place)
+    show_explained(figure, "tokens-similarity", alt, explain, place=place)
     if np.isnan(similarities).any():
         st.caption(words["no_direction"])
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shell.view.background import show_background, silent
-from pages.shell.view.explained_chart import Cell, ring, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.training.explained_numbers import explain_gap, explain_held_out, explain_rate
 from pages.ui.caches import RESULTS
 from pages.ui.charts import chart
@@ -78,8 +78,6 @@ def _show_lines(
         key,
         alt,
         explain,
-        (len(lines), len(steps)),
-        marks=lambda cell: ring(steps[cell.column], losses[cell.row][cell.column]),
     )
 
 

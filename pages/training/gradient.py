@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell.view.explained_chart import ring, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import computed
 from pages.training.batches import PAIRS, batches, schedule
@@ -111,8 +111,6 @@ def _show_blame(taken: OpenedStep, weight: Weight) -> None:
         "gradient-norms",
         words["norms_alt"],
         lambda bar: explain_norm(names[bar.column], norms[bar.column]),
-        (1, len(names)),
-        marks=lambda bar: ring(float(lengths[bar.column]), bar.column),
     )
     st.caption(words["norms_caption"].format(total=number(taken.norm, 4)))
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shell.view.explained_chart import ring, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.training.batches import batches, schedule
 from pages.training.explained_numbers import explain_asked_share, explain_rate
 from pages.training.frames import Frames
@@ -32,8 +32,6 @@ def show_schedule(frames: Frames, frame: int) -> None:
         "learning-rate",
         words["rate_alt"],
         lambda point: explain_rate(recipe, steps[point.column]),
-        (1, len(steps)),
-        marks=lambda point: ring(steps[point.column], rates[point.column]),
         name=f"{frames.model}-learning-rate",
     )
     caption = words["rate_caption"].format(
@@ -71,8 +69,6 @@ def show_smoothing(frames: Frames) -> None:
         "smoothed-target",
         words["smoothing_alt"].format(token=names[0]),
         lambda bar: explain_asked_share(names[bar.column], bar.column == 0, smoothing, count),
-        (1, len(names)),
-        marks=lambda bar: ring(float(target[drawn[bar.column]]), bar.column),
     )
     st.caption(
         words["smoothing_caption"].format(source=literal(pairs[0].source), token=literal(names[0]), more=count - len(drawn))

@@ -9,10 +9,9 @@ from pages.shell.error_boundary import explained, sentence
 from pages.shell.models.own_models import OwnModel, own_models
 from pages.shell.view.runs import runs
 from pages.shell.view.turns import turn
-from pages.training.live_curves import show_curves
 from pages.training.live_desk import LINE, Desk, desk
 from pages.training.live_files import show_files
-from pages.training.live_heads import show_heads, watched_head
+from pages.training.live_pictures import show_curves, show_heads, watched_head
 from pages.training.live_return import GONE
 from pages.training.live_settings import pick_training
 from pages.training.live_sidebar import model_name, offer_when_new, open_copy

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell.view.explained_chart import ring, show_explained
+from pages.shell.view.explained_chart import show_explained
 from pages.training.batches import schedule
 from pages.training.explained_numbers import explain_loss
 from pages.ui.charts import chart
@@ -64,8 +64,6 @@ def show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, it
             smoothing=smoothing,
             count=len(vocabulary),
         ),
-        (1, real),
-        marks=lambda bar: ring(bar.column, float(taken.losses[item, bar.column])),
     )
     least = least_loss(len(vocabulary), smoothing)
     values = {

@@ -18,6 +18,7 @@ from pages.ui.format import number
 from pages.ui.presenting import SCALE, enlarged, presenting
 from pages.ui.scripts import PLOTLY, importing
 from pages.ui.text import text
+from transformer.figures.cells import axis_names, cell_marks
 from transformer.figures.highlights import Highlight, highlights
 from transformer.figures.numbers import has_numbers, numbers
 
@@ -53,6 +54,7 @@ class Finished(NamedTuple):
         least_width: px below which the figure scrolls sideways; None if it never scrolls.
         has_numbers: whether the figure can be saved as a table.
         highlights: what stands out in the figure.
+        axes: the names of the rows and of the columns in the events of the chart.
         nbytes: estimated bytes of memory. Counting each number and text of the figure would take longer than sending it.
     """
 
@@ -61,14 +63,25 @@ class Finished(NamedTuple):
     least_width: int | None
     has_numbers: bool
     highlights: tuple[Highlight, ...]
+    axes: tuple[str, str]
     nbytes: int
 
 
 class Chart(NamedTuple):
-    """A figure to show. `finished` is cached by the content of the arguments, `build` makes the figure again."""
+    """A figure to show. `finished` is cached under `key`, which is made of the content of the arguments; `build` makes the
+    figure again. Without a key, nothing of the figure is cached."""
 
     build: Callable[[], go.Figure]
     finished: Finished
+    key: bytes | None = None
+
+    def marks(self, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
+        """The shapes that mark a number of the figure; None if the figure has no such number (`cell_marks`)."""
+
+        def computed() -> list[dict[str, Any]] | None:
+            return cell_marks(self.build(), trace, row, column)
+
+        return computed() if self.key is None else RESULTS.result((self.key, trace, row, column), computed)
 
 
 def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
@@ -77,8 +90,8 @@ def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> 
     Plotly checks each property of a figure, which takes 10 to 60 ms. So a figure is built once for all visitors and views that
     draw the same values.
     """
-    build = partial(function, *arguments, **named)
-    return Chart(build, RESULTS.result(content_key(function, arguments, named), lambda: _finished(build())))
+    build, key = partial(function, *arguments, **named), content_key(function, arguments, named)
+    return Chart(build, RESULTS.result(key, lambda: _finished(build())), key)
 
 
 def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
@@ -97,6 +110,7 @@ def _finished(figure: go.Figure) -> Finished:
         None if least is None else int(least),
         has_numbers(figure),
         highlights(figure),
+        axis_names(figure),
         FACTS_BYTES + len(sent.text) + len(sent.numbers),
     )
 

@@ -36,7 +36,8 @@ BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
 # The colours of the scale and not its name, because plotly.js has slightly other colours under this name than Python.
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
-AXES = {"x": "key", "y": "query"}  # what the axes of a map are, for events of the page
+# The `meta` of the layout of a map: what its axes are, for events of the page, and that its traces draw the same cells.
+MAP = {"axes": {"x": "key", "y": "query"}, "layers": True}
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
 
@@ -153,7 +154,7 @@ def small_token_map(
     height = SMALL_ABOVE + int(np.clip(SMALL_HEIGHT, 11 * len(queries), 34 * len(queries)))
     height = min(height, SMALL_ABOVE + SMALL_HEIGHT)
     margin = SMALL_MARGIN | {"l": _small_beside(queries)}
-    return built(layers, _framed(frames), height, xaxis=across, yaxis=down, margin=margin, meta={"axes": AXES})
+    return built(layers, _framed(frames), height, xaxis=across, yaxis=down, margin=margin, meta=MAP)
 
 
 def _small_beside(queries: Sequence[str]) -> int:
@@ -320,7 +321,7 @@ def token_map(
         xaxis=across,
         yaxis=down,
         margin={"t": 110, "r": 10} if no_bar else {"t": 110},
-        meta=least_width(len(keys), longer, BESIDE - TITLE * wide - NO_BAR * no_bar) | {"axes": AXES},
+        meta=least_width(len(keys), longer, BESIDE - TITLE * wide - NO_BAR * no_bar) | MAP,
     )
 
 

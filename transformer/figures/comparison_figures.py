@@ -191,7 +191,7 @@ def _arranged(traces: list[dict[str, Any]], frame: Frame, shape: tuple[int, int]
         cell = LONG_CELL
     beside = 60 + min(LONGEST, LETTER * max(map(len, frame.rows), default=0))
     least = int(beside + width * cell / (DOMAINS[0][1] - DOMAINS[0][0]))
-    meta = {"axes": {"x": frame.axes[1], "y": frame.axes[0]}, "least_width": least, "together": together}
+    meta = {"axes": {"x": frame.axes[1], "y": frame.axes[0]}, "layers": True, "least_width": least, "together": together}
     below = TOKENS_BELOW if frame.columns else NUMBERS_BELOW
     size = ABOVE + below + height * int(np.clip(MAP / max(height, width if frame.columns else 1), *ROW))
     return built(traces, layout, size, margin={"t": ABOVE}, meta=meta)

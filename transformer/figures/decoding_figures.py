@@ -309,7 +309,7 @@ def lens_map(
     above, below = (44, LENS_COLORS) if turned else (8, LENS_COLORS + TICKS)
     figure = finished(figure, height=above + LENS_ROW * rows + below, margin={"t": above, "b": below})
     axes = {"x": "point", "y": "step"} if turned else {"x": "step", "y": "point"}
-    return figure.update_layout(meta={"least_width": beside + cell * columns, "axes": axes})
+    return figure.update_layout(meta={"least_width": beside + cell * columns, "axes": axes, "turned": turned})
 
 
 def _written_beside(bars: Any, texts: Sequence[str]) -> go.Scatter:

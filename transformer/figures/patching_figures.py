@@ -30,7 +30,7 @@ class Grid(NamedTuple):
     """One map of places.
 
     Attributes:
-        name: the kind of attention whose places are in the map; sent with a click.
+        name: the kind of attention whose places are in the map.
         title: the title of the map.
         values: a row for each layer, or for each head of each layer; a column for each head, or for each token. Infinite values
             have the colour of the end of the scale.
@@ -159,7 +159,6 @@ def _cells(
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": hover,
-        "meta": {"grid": grid.name},
         **axes,
         **(in_cells(np.asarray(grid.values), form, scale.colors, scale.low, scale.high) if form else {}),
     }

@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.attention_figures import LONG_CELL, NUMBER_SIZE
+from transformer.figures.cells import framed
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
-from transformer.figures.token_geometry_figures import framed
 
 MOST_MARKED = 160  # a wave with up to this many positions has a dot at each position
 LEAST, MOST = 260, 560  # px: least and most size of a picture of many positions
@@ -36,7 +36,7 @@ def position_map(
     figure.update_xaxes(title={"text": labels["dimension"]}, range=[-0.5, width - 0.5], showgrid=False, zeroline=False)
     figure.update_yaxes(title={"text": labels["position"]}, range=[height - 0.5, -0.5], showgrid=False, zeroline=False)
     if picked is not None:
-        figure.update_layout(shapes=[frame | {"yref": "y"} for frame in framed(*picked)])
+        figure.update_layout(shapes=framed(*picked))
     return finished(figure, height=int(np.clip(60 + 8 * height, LEAST, MOST)))
 
 

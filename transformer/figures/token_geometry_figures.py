@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from transformer.figures.attention_figures import LONG_CELL, MOST_HATCHED, NUMBER_SIZE
+from transformer.figures.cells import framed
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import (
     HUES,
@@ -79,7 +80,7 @@ def aligned_maps(
         heading = {"text": f"<b>{escaped(title)}</b>", "x": 0, "y": top, "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"].append(heading | {"xref": "paper", "yref": "paper", "showarrow": False})
         if picked is not None:
-            layout["shapes"] += [frame | {"yref": f"y{number}"} for frame in framed(*picked)]
+            layout["shapes"] += framed(*picked, axes=(1, index + 1))
     layout["xaxis"] = {
         "title": {"text": escaped(column_title)},
         "anchor": f"y{count if count > 1 else ''}",
@@ -99,12 +100,6 @@ def aligned_maps(
     }
     below = DIMENSION_AXIS + COLOR_SCALE
     return built(heatmaps, layout, height=total + below, margin={"t": 4, "b": below - 4})
-
-
-def framed(row: int, column: int) -> list[dict[str, Any]]:
-    """A frame around a cell. It consists of two lines, so that it is visible on dark and on light colours."""
-    place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, "xref": "x"}
-    return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 
 
 def similarity_map(

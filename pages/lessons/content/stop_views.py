@@ -5,7 +5,7 @@ from dataclasses import replace
 from pages.lessons.content.lesson import KINDS, LessonError, Stop
 from pages.shell.models.catalogue import available, trained, trained_key
 from pages.shell.models.model_examples import starts
-from pages.shell.view.card_heads import card_head, head_to_show
+from pages.shell.view.card_heads import card_head, head_choices, head_to_show
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.text import text
@@ -25,7 +25,7 @@ def view_of(stop: Stop) -> dict[str, str]:
     if not stop.head:
         return _first_head(stop) | view if stop.page == "attention" else view
     head = card_head(view.get("model", ""), stop.head)
-    named = {name: str(value) for name, value in head._asdict().items()}
+    named = head_choices(head)
     return named | {name: _filled(value, named) for name, value in view.items()}
 
 
@@ -37,7 +37,7 @@ def _first_head(stop: Stop) -> dict[str, str]:
     head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
     if head is None or head.kind != (view.get("kind") or (truth and truth.kind) or head.kind):
         return {}
-    return {name: str(value) for name, value in head._asdict().items()}
+    return head_choices(head)
 
 
 def with_second_model(stop: Stop) -> Stop:
@@ -55,7 +55,7 @@ def words_of(stop: Stop, words: str) -> str:
         return words
     head = card_head(dict(stop.view).get("model", ""), stop.head)
     kind = text("lesson")["kinds"].get(head.kind, head.kind)
-    return _filled(words, {"kind": kind, "layer": str(head.layer), "head": str(head.head)})
+    return _filled(words, head_choices(head) | {"kind": kind})
 
 
 def _filled(template: str, values: dict[str, str]) -> str:

@@ -41,14 +41,14 @@ def truth_of(stop: Stop) -> Value | None:
     question = stop.question
     if question is None or question.truth is None:
         return None
-    kind, layer, head = head_of(stop)
+    head = head_of(stop)
     if question.asks in PATCHED:
-        return patching_value(stop, question.asks, Head(kind, layer, head), question.options)
-    return _truth(run_of(stop), question.truth, kind, layer + 1, head + 1, question.options)
+        return patching_value(stop, question.asks, head, question.options)
+    return _truth(run_of(stop), question.truth, head, question.options)
 
 
-def head_of(stop: Stop) -> tuple[str, int, int]:
-    """The kind of attention, the layer and the head that a stop is about. Layer and head are counted from 0; −1 means invalid.
+def head_of(stop: Stop) -> Head:
+    """The head that a stop is about. A layer or head of −1 means invalid.
 
     Raises:
         InputError: the model's card names no such head.
@@ -56,7 +56,7 @@ def head_of(stop: Stop) -> tuple[str, int, int]:
     truth, view = stop.truth, view_of(stop)
     given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
     layer, head = (value or linked_whole(view.get(name, "1"), 0) for name, value in given.items())
-    return (truth and truth.kind) or kind_of(stop), layer - 1, head - 1
+    return Head((truth and truth.kind) or kind_of(stop), layer - 1, head - 1)
 
 
 def filled(stop: Stop, words: str) -> str:
@@ -96,7 +96,7 @@ def kind_of(stop: Stop) -> str:
 
 
 @cached
-def _truth(run: View, truth: Truth, kind: str, layer: int, head: int, options: tuple[str, ...]) -> Value:
+def _truth(run: View, truth: Truth, at: Head, options: tuple[str, ...]) -> Value:
     trace = runs().trace(run.key, run.sources, run.targets, ())
     config = trace.config
     sizes = {"head-count": config.heads, "head-width": config.d_head, "vector-length": config.d_model}
@@ -115,18 +115,18 @@ def _truth(run: View, truth: Truth, kind: str, layer: int, head: int, options: t
         return _alike(trace, truth)
     if truth.name == "edit-changes-answer":
         return _edited(run, edits_of(trace, truth.edit.split("; ")))
-    check_head(trace, kind, layer, head)
+    check_head(trace, at)
     if truth.name == "silence-changes-answer":
-        return _edited(run, edits_of(trace, [at_head("silence", kind, layer - 1, head - 1)]))
-    queries, keys = trace.tokens(kind)
+        return _edited(run, edits_of(trace, [at_head("silence", *at)]))
+    queries, keys = trace.tokens(at.kind)
     query = place_of(truth.query, queries)
-    row = trace.weights(kind, layer - 1)[0, head - 1, query].double().numpy()
+    row = trace.head(*at)[query].double().numpy()
     words = (("query", queries[query]), ("most", keys[int(row.argmax())]))
     shown = Value(0.0, tuple(row.tolist()), keys, words)
     tensors = {"score": "scores", "scaled-score": "scaled_scores", "attention-weight": "weights"}
     if truth.name in tensors:
         column = place_of(truth.key, keys)
-        cell = trace[f"{Kind.of(kind).path(layer - 1)}.{tensors[truth.name]}"].values[0, head - 1, query, column]
+        cell = trace[f"{Kind.of(at.kind).path(at.layer)}.{tensors[truth.name]}"].values[0, at.head, query, column]
         return shown._replace(number=float(cell), words=(*words, ("key", keys[column])))
     if truth.name == "most-attended-key":
         return shown._replace(number=int(row.argmax()))
@@ -153,11 +153,12 @@ def edits_of(trace: Trace, phrases: Sequence[str]) -> Edits:
     return all_interventions(phrases, trace.config, lengths)
 
 
-def check_head(trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Raise a `LessonError` if a run has no such head; layer and head counted from 1."""
-    if kind not in trace.kinds or not 1 <= layer <= trace.layers(kind) or not 1 <= head <= trace.heads(kind):
+def check_head(trace: Trace, at: Head) -> None:
+    """Raise a `LessonError` if a run has no such head."""
+    kind, layer, head = at
+    if kind not in trace.kinds or not 0 <= layer < trace.layers(kind) or not 0 <= head < trace.heads(kind):
         template = "The model has no head {head} in layer {layer} of {kind} attention."
-        raise LessonError(template, head=head, layer=layer, kind=kind)
+        raise LessonError(template, head=head + 1, layer=layer + 1, kind=kind)
 
 
 def _next_word(trace: Trace, run: View, truth: Truth) -> Value:

@@ -20,6 +20,7 @@ from pages.ui.limits import SENTENCES
 from pages.ui.pickers import linked_whole
 from pages.ui.text import text
 from transformer import HeadlightError, Trace
+from transformer.patching import Head
 from transformer.pipeline.snapshots import snapshot_name
 
 # Limit of probabilities that are drawn.
@@ -65,15 +66,16 @@ def _head(view: _View) -> tuple[Markup, str]:
     stop, _, trace, solutions, stops = view
     if stop.asks == "edit-changes-answer":
         return _whole(view)
-    layer, head = _place(stop, trace, first=1)
-    queries = trace.tokens(kind_of(stop))[0]
+    drawn_head = _head_of_view(stop, trace, first=1)
+    queries = trace.tokens(drawn_head.kind)[0]
     asked, empty = _row_asked(stop, queries), set[int]()
     if not solutions:
         of_map = (_row_asked(each, queries) for each in stops if each == stop or _has_map_of(each, stop))
         empty = {row for row in of_map if row is not None}
-    drawn, largest = _map(trace, kind_of(stop), layer, head, empty, asked)
+    drawn, largest = _map(trace, drawn_head, empty, asked)
     words = text("lessons")["pictures"]
-    says = words["head"].format(kind=text("attention")["kinds"][kind_of(stop)], layer=layer + 1, head=head + 1)
+    kind, layer, head = drawn_head
+    says = words["head"].format(kind=text("attention")["kinds"][kind], layer=layer + 1, head=head + 1)
     if empty:
         says += " " + words["empty"].format(queries=", ".join(queries[row] for row in sorted(empty)))
     elif solutions:
@@ -97,21 +99,20 @@ def _has_map_of(stop: Stop, other: Stop) -> bool:
     return stop.page == other.page and one == two
 
 
-def _place(stop: Stop, trace: Trace, first: int) -> tuple[int, int]:
-    """Layer and head of the view, counted from 0. If the view has no layer, the layer is `first`, which is counted from 1."""
+def _head_of_view(stop: Stop, trace: Trace, first: int) -> Head:
+    """The head of the view. If the view has no layer, the layer is `first`, which is counted from 1."""
     view = view_of(stop)
     layer, head = linked_whole(view.get("layer", str(first)), 0), linked_whole(view.get("head", "1"), 0)
-    check_head(trace, kind_of(stop), layer, head)
-    return layer - 1, head - 1
+    named = Head(kind_of(stop), layer - 1, head - 1)
+    check_head(trace, named)
+    return named
 
 
-def _map(
-    trace: Trace, kind: str, layer: int, head: int, empty: Collection[int] = (), asked: int | None = None
-) -> tuple[Markup, dict[str, str]]:
+def _map(trace: Trace, head: Head, empty: Collection[int] = (), asked: int | None = None) -> tuple[Markup, dict[str, str]]:
     """A map of one head, and where its largest weight is: the names of query and key, and the weight. If a row is asked for,
     the largest weight of this row."""
-    queries, keys = trace.tokens(kind)
-    weights, allowed = trace.head(kind, layer, head).numpy(), trace.allowed(kind)[layer, 0, head].numpy()
+    queries, keys = trace.tokens(head.kind)
+    weights, allowed = trace.head(*head).numpy(), trace.head_allowed(*head).numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
     told = allowed.copy()
     told[list(empty)] = False
@@ -163,7 +164,7 @@ def _next_word(view: _View) -> tuple[Markup, str]:
 def _moments(view: _View) -> tuple[Markup, str]:
     """The map of one head at the start, in the middle and at the end of the training."""
     stop, run, trace = view.stop, view.run, view.trace
-    layer, head = _place(stop, trace, first=trace.layers(kind_of(stop)))
+    drawn_head = _head_of_view(stop, trace, first=trace.layers(kind_of(stop)))
     steps = snapshots(str(run.key))
     if not steps:
         raise LessonError("The model {model!r} has no snapshots.", model=str(run.key))
@@ -172,10 +173,10 @@ def _moments(view: _View) -> tuple[Markup, str]:
     for step in dict.fromkeys(chosen):
         # All snapshots read the same texts, so that their maps can be compared.
         of_step = runs().trace(snapshot_name(str(run.key), step), (run.source,), (runs().answer(run.key, run.source, ()),), ())
-        drawn += _map(of_step, kind_of(stop), layer, head)[0]
-    kind, listed = text("attention")["kinds"][kind_of(stop)], ", ".join(whole(step) for step in dict.fromkeys(chosen))
+        drawn += _map(of_step, drawn_head)[0]
+    (kind, layer, head), listed = drawn_head, ", ".join(whole(step) for step in dict.fromkeys(chosen))
     words = text("lessons")["pictures"]
-    return drawn, words["moments"].format(kind=kind, layer=layer + 1, head=head + 1, steps=listed)
+    return drawn, words["moments"].format(kind=text("attention")["kinds"][kind], layer=layer + 1, head=head + 1, steps=listed)
 
 
 def _ids(view: _View) -> tuple[Markup, str]:

@@ -10,8 +10,7 @@ from pages.lessons.content.stop_views import run_of, view_of, with_second_model
 from pages.lessons.content.truths import edits_of, phrases_of
 from pages.lessons.playing.answer_pictures import show_samples, show_snapshots, show_trainings
 from pages.lessons.playing.asked import is_settled, open_stop
-from pages.lessons.playing.row_pictures import legend, say_row, show_row
-from pages.lessons.playing.vector_picture import show_vectors
+from pages.lessons.playing.row_pictures import legend, say_row, show_row, show_vectors
 from pages.shell.frame.navigation import exists
 from pages.shell.view.edit_list import KEY as EDITS
 from pages.shell.view.edited_answers import show_edited_answers, show_edited_probabilities

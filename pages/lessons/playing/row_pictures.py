@@ -1,4 +1,7 @@
-"""Pictures of the row of attention that a stop is about: without and with an edit, and in each head of its layer."""
+"""Pictures of the row of attention that a stop is about, and the vectors behind its largest and its smallest weight.
+
+The row is drawn without and with an edit, or in each head of its layer.
+"""
 
 import re
 from collections.abc import Sequence
@@ -15,12 +18,14 @@ from pages.shell.view.map_names import map_names
 from pages.ui.chart import narrowness
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
-from pages.ui.format import fixed
+from pages.ui.format import fixed, number
 from pages.ui.head_grid import strongest_rows
 from pages.ui.text import figure_labels, text
 from transformer import Trace
+from transformer.analysis.head_steps import attention_step, step_names
 from transformer.figures import head_map, small_head_map
 from transformer.figures.attention_figures import percent_width
+from transformer.figures.head_steps_figures import Matrix, tensor_map
 
 LONGEST_NAME = 26  # characters of a name in a legend
 
@@ -96,3 +101,40 @@ def _in_each_head(
     weights = trace.weights(kind, layer)[0, :, query].numpy()
     allowed = trace.allowed(kind)[layer, 0, :, query].numpy()
     return np.concatenate([weights, weights.mean(0, keepdims=True)]), np.concatenate([allowed, allowed[:1]])
+
+
+def show_vectors(stop: Stop) -> None:
+    """Draw the query of the stop's row, the keys with its largest and its smallest weight, the values of both keys, and the
+    output of the head.
+
+    Raises:
+        HeadlightError: the model has no such head or token.
+    """
+    words, view, (kind, layer, head) = text("lesson")["experiment"], run_of(stop).forced(), head_of(stop)
+    trace = view.trace()
+    queries, keys = map_names(view, trace, kind)
+    query, names = row_of(stop, trace.tokens(kind)[0]), step_names(trace, kind)
+    steps = {name: attention_step(trace, kind, layer, head, name, 0).values for name in names}
+    weights = steps["weights"][query]
+    most = int(weights.argmax())
+    least = int(np.where(trace.head_allowed(kind, layer, head)[query].numpy(), weights, np.inf).argmin())
+    said = {"query": literal(queries[query]), "most": literal(keys[most]), "least": literal(keys[least])}
+    for name, place in {"of_most": most, "of_least": least}.items():
+        said[f"product_{name}"] = number(steps["scores"][query, place], 3)
+        said[f"score_{name}"] = number(steps["scaled_scores" if "scaled_scores" in steps else "scores"][query, place], 3)
+        said[f"weight_{name}"] = number(weights[place], 3)
+    st.markdown(words["vectors"].format(**said))
+    rows = {
+        "query": steps["query"][query],
+        "key_most": steps["key"][most],
+        "key_least": steps["key"][least],
+        "value_most": steps["value"][most],
+        "value_least": steps["value"][least],
+        "passed_on": steps["head_output"][query],
+    }
+    plain = {"query": queries[query], "most": keys[most], "least": keys[least]}
+    labels = [words["vector_rows"][name].format(**plain) for name in rows]
+    axis = text("steps")["axes"]["d_head"]
+    matrix = Matrix(np.stack([*rows.values()]), labels, None, words["vector_axis"], axis, signed=True)
+    show(chart(tensor_map, matrix, labels=figure_labels()), "experiment-vectors", words["vectors_alt"].format(**plain))
+    st.caption(words["vectors_caption"])

@@ -6,7 +6,8 @@ The row is always one line high, so that a note never pushes the pictures of the
 import streamlit as st
 
 from pages.shell.models.catalogue import available
-from pages.shell.view.text_notes import NOTED, Note, can_tell, text_notes, unreadable_note
+from pages.shell.view.run_banner import NOTED
+from pages.shell.view.text_notes import Note, can_tell, text_notes, unreadable_note
 from pages.shell.view.turns import turn
 from pages.shell.view.view import current_view
 from pages.ui.escaping import literal

@@ -1,4 +1,4 @@
-"""The sidebar of every page: the model and the further texts. The box of the first text stands under the title of the page.
+"""The heading and the sidebar of every page: its title and the box of the first text; the model and further texts.
 
 `app.py` draws all of it outside of the pages, so its widgets keep their values when another page is opened. They are bound to
 the URL, so a link opens the same view.
@@ -29,9 +29,10 @@ from pages.ui.link_values import publish, refuse
 from pages.ui.text import KEY, default_language, languages, text
 
 
-def sidebar(in_lesson: bool, place: AbstractContextManager[object]) -> None:
-    """Draw the sidebar, and the box of the first text in its place. In a lesson, the sidebar does not say what to look for in
-    an example, because the lesson may ask for it."""
+def sidebar(in_lesson: bool) -> None:
+    """Draw the heading of the page, with the box of the first text, and the sidebar. In a lesson, the sidebar does not say what
+    to look for in an example, because the lesson may ask for it."""
+    place = _heading()
     with st.sidebar, explained():
         model = pick_model()
         about = st.container(gap="small") if not trained(model) else None
@@ -64,6 +65,18 @@ def sidebar(in_lesson: bool, place: AbstractContextManager[object]) -> None:
         st.session_state[LAST_MODEL] = model
         keep_history()
         explain_terms()
+
+
+def _heading() -> AbstractContextManager[object]:
+    """Draw the title of the page and its sentence, between the bar of a lesson and the page. Returns the place of the text box
+    below them. If the page reads no text, this place is hidden. The box is still drawn in it, because a widget that is not
+    drawn loses its value."""
+    words = text(st.session_state["page"])
+    with st.container(key="heading", gap="xxsmall"):
+        st.title(words.get("heading", words["title"]))
+        st.markdown(words["sentence"])
+        # app.css hides `source_unread`
+        return st.container(gap="xxsmall", key="source_place" if words.get("reads_source", True) else "source_unread")
 
 
 def _read_anew() -> None:

@@ -1,7 +1,7 @@
 """The attention heads that a model's card names, and the pickers of a head."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from pages.ui.link_values import choose
 from pages.ui.pickers import pick
 from pages.ui.text import text
 from transformer import InputError, Trace
+from transformer.patching import Head
 from transformer.tracing.paths import Kind
 
 
@@ -20,20 +21,18 @@ def head_title(kind: str, layer: int, head: int) -> str:
     return words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
 
 
-class CardHead(NamedTuple):
-    """A head that a model's card names. Layer and head are counted from 1."""
-
-    kind: str
-    layer: int
-    head: int
-
-    def choose(self) -> None:
-        """Choose the head in the pickers of the page. Call it in a callback, before they are drawn."""
-        for name, value in self._asdict().items():
-            choose(name, str(value))
+def head_choices(head: Head) -> dict[str, str]:
+    """The values of the pickers of a head, by their names, as in an address: layer and head are counted from 1."""
+    return {"kind": str(head.kind), "layer": str(head.layer + 1), "head": str(head.head + 1)}
 
 
-def pick_head(trace: Trace, first: CardHead | None, kinds: Collection[str] = (), kind_help: str | None = None) -> CardHead:
+def choose_head(head: Head) -> None:
+    """Choose a head in the pickers of the page. Call it in a callback, before they are drawn."""
+    for name, value in head_choices(head).items():
+        choose(name, value)
+
+
+def pick_head(trace: Trace, first: Head | None, kinds: Collection[str] = (), kind_help: str | None = None) -> Head:
     """Draw pickers of kind of attention, layer and head, which every page shares; returns the picked head.
 
     Args:
@@ -44,31 +43,34 @@ def pick_head(trace: Trace, first: CardHead | None, kinds: Collection[str] = (),
     with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = [str(kind) for kind in kinds or trace.kinds]
         kind = pick(words["kind"], offered, "kind", kind_help, first.kind if first else None)
-        own = first if first and first.kind == kind else CardHead(kind, 1, 1)
-        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=own.layer)
-        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head", first=own.head)
-    return CardHead(kind, layer, head)
+        own = first if first and first.kind == kind else Head(kind, 0, 0)
+        layer = pick(words["layer"], range(1, trace.layers(kind) + 1), "layer", first=own.layer + 1)
+        head = pick(words["head"], range(1, trace.heads(kind) + 1), "head", first=own.head + 1)
+    return Head(kind, layer - 1, head - 1)
 
 
-def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
+def _named(kind: str, place: Mapping[str, int]) -> Head:
+    """The head at a place that a card names: there, layers and heads are counted from 1."""
+    return Head(str(kind), place["layer"] - 1, place["head"] - 1)
+
+
+def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | None:
     """The cross-attention head with which a page opens, because its picture is easy to read: the head that aligns words best,
     the head that attends most to the token that the task needs next, or the head that attends most along the diagonal. None if
     the card names none of these heads, or the model has no cross-attention."""
     strongest = measures.get("strongest", {}).get(Kind.CROSS, {})
     named = measures.get("alignment") or strongest.get("alignment") or strongest.get("diagonal")
-    return CardHead(str(Kind.CROSS), named["layer"], named["head"]) if named and Kind.CROSS in kinds else None
+    return _named(Kind.CROSS, named) if named and Kind.CROSS in kinds else None
 
 
-def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> CardHead | None:
+def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | None:
     """The cross-attention head whose attention changes with the meaning of a pronoun. None if the card names none, or the model
     has no cross-attention."""
     named = measures.get("pronouns")
-    if not named or not named["shift"] or Kind.CROSS not in kinds:
-        return None
-    return CardHead(str(Kind.CROSS), named["layer"], named["head"])
+    return _named(Kind.CROSS, named) if named and named["shift"] and Kind.CROSS in kinds else None
 
 
-def card_head(model: str, name: str) -> CardHead:
+def card_head(model: str, name: str) -> Head:
     """The head that a model's card names.
 
     Args:
@@ -80,12 +82,11 @@ def card_head(model: str, name: str) -> CardHead:
     measures = runs().pipeline(model).card.measures if model in available() else {}
     try:
         if name == "turning":
-            return CardHead("cross", measures["pronouns"]["layer"], measures["pronouns"]["head"])
+            return _named("cross", measures["pronouns"])
         if name == "needed":
             needed = measures["pronouns"]["needed"]
-            return CardHead(needed["kind"], needed["layer"], needed["head"])
+            return _named(needed["kind"], needed)
         kind, _, measure = name.partition(".")
-        strongest = measures["strongest"][kind][measure]
-        return CardHead(kind, strongest["layer"], strongest["head"])
+        return _named(kind, measures["strongest"][kind][measure])
     except (KeyError, TypeError):
         raise InputError("The card of the model {model!r} names no head {name!r}.", model=model, name=name) from None

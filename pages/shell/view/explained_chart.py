@@ -16,11 +16,9 @@ from pages.ui.chart import event
 from pages.ui.charts import Chart, show
 from pages.ui.link_values import choose, publish, seed
 from pages.ui.text import text
-from transformer.figures.token_geometry_figures import framed
 
 # The key of the clicked cell in the session and in the address.
 CELL = "cell"
-RING = 8  # px: radius of the ring around a point
 WRITTEN = re.compile(r"([\w-]+)\.(\d{1,3})\.(\d{1,5})\.(\d{1,5})")
 
 
@@ -39,38 +37,14 @@ class Cell(NamedTuple):
     column: int
 
 
-def frame(cell: Cell, panel: int = 0) -> list[dict[str, Any]]:
-    """A frame around a cell, as shapes of Plotly. `panel` is the number of the cell's pair of axes, counted from 0."""
-    axis = str(panel + 1) if panel else ""
-    return [shape | {"xref": f"x{axis}", "yref": f"y{axis}"} for shape in framed(cell.row, cell.column)]
-
-
-def frames(cell: Cell, panels: int) -> list[dict[str, Any]]:
-    """A frame around a cell in each of some panels of `aligned_maps`, which share their x-axis, as shapes of Plotly."""
-    return [shape | {"xref": "x"} for panel in range(panels) for shape in frame(cell, panel)]
-
-
-def ring(x: float, y: float, panel: int = 0) -> list[dict[str, Any]]:
-    """A ring around a point, as shapes of Plotly. A category is named by its number. `panel` is the number of the point's pair
-    of axes, counted from 0."""
-    axis = str(panel + 1) if panel else ""
-    place = {"type": "circle", "xref": f"x{axis}", "yref": f"y{axis}", "xanchor": x, "yanchor": y}
-    place |= {"xsizemode": "pixel", "ysizemode": "pixel", "x0": -RING, "x1": RING, "y0": -RING, "y1": RING}
-    return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 4), ("white", 2))]
-
-
 def show_explained(
     shown: Chart,
     key: str,
     alt: str,
     explain: Callable[[Cell], None],
-    sizes: Sequence[int],
-    axes: tuple[str, str] = ("y", "x"),
-    marks: Callable[[Cell], Sequence[Mapping[str, Any]]] = frame,
-    traces: int | None = None,
+    marks: Callable[[Cell], Sequence[Mapping[str, Any]] | None] | None = None,
     hint: bool = True,
     place: Any = st,
-    exists: Callable[[Cell], bool] | None = None,
     **options: Any,
 ) -> None:
     """Draw a chart; below it, how the number of the clicked cell was computed, or that a click opens this. Another click on the
@@ -78,19 +52,19 @@ def show_explained(
 
     Args:
         explain: draws the computation of a cell.
-        sizes: the numbers of rows and columns; of lines and bars, the numbers of traces and of points in each. A cell outside
-            of them, as from the address, is not explained.
-        axes: the names of the rows and of the columns in the figure's events (chart/README.md).
-        marks: returns the shapes that mark a cell in the chart.
-        traces: the number of traces in the figure, if `explain` or `marks` reads `Cell.trace`; an address can name any trace.
+        marks: returns the shapes that mark a cell in the chart, or None if the chart has no such cell, as from an address; by
+            default `Chart.marks`.
         hint: whether to say below the chart that a click opens the computation. Of several charts side by side, one says it.
         place: the container of the computation and the hint, if they are not right below the chart.
-        exists: whether a cell inside of `sizes` exists, if the traces have different sizes, so that `sizes` are the largest.
         options: arguments of `pages.ui.charts.show`.
     """
-    cell = opened(key, sizes, traces, exists)
-    asks = {"click": partial(_click, key, axes)}
-    show(shown, key, alt, asks=asks, marks=None if cell is None else marks(cell), **options)
+
+    def marks_of(cell: Cell) -> Sequence[Mapping[str, Any]] | None:
+        return marks(cell) if marks else shown.marks(cell.trace, cell.row, cell.column)
+
+    cell = opened(key, lambda cell: marks_of(cell) is not None)
+    asks = {"click": partial(_click, key, shown.finished.axes)}
+    show(shown, key, alt, asks=asks, marks=None if cell is None else marks_of(cell), **options)
     show_computation(key, cell, explain, hint, place)
 
 
@@ -113,25 +87,22 @@ def _click(key: str, axes: tuple[str, str]) -> None:
 
 
 def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y", "x")) -> Cell | None:
-    """The cell that the data of a click names (chart/README.md); None if they name no cell. A browser can send anything. `key`
-    and `axes` are those of `show_explained`."""
+    """The cell that the data of a click names (chart/README.md); None if they name no cell. A browser can send anything. `axes`
+    are the names of the rows and of the columns in it."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0:
         return Cell(key, trace, row, column)
     return None
 
 
-def opened(
-    key: str, sizes: Sequence[int], traces: int | None = None, exists: Callable[[Cell], bool] | None = None
-) -> Cell | None:
-    """The cell of a chart whose computation is open; None if none is, or if it is not inside of the chart. The arguments are
-    those of `show_explained`."""
+def opened(key: str, exists: Callable[[Cell], bool]) -> Cell | None:
+    """The cell of a chart whose computation is open; None if none is, or if the chart has no such cell, as `exists` says."""
     seed(CELL, _read, lambda value: value)
     cell: Cell | None = st.session_state[CELL]
     if cell is None:
         publish(CELL, None)  # removes what is no cell from the address
         return None
-    if cell.chart != key or not _is_inside(cell, sizes, traces) or not (exists is None or exists(cell)):
+    if cell.chart != key or not exists(cell):
         return None  # of another chart, or of a larger picture
     publish(CELL, _written(cell))
     return cell
@@ -144,10 +115,6 @@ def toggle(cell: Cell) -> None:
         return
     choose(CELL, _written(cell))
     scroll_to(f"card-explained-{cell.chart}")
-
-
-def _is_inside(cell: Cell, sizes: Sequence[int], traces: int | None) -> bool:
-    return cell.row < sizes[0] and cell.column < sizes[1] and (traces is None or cell.trace < traces)
 
 
 def _written(cell: Cell) -> str:

@@ -1,7 +1,7 @@
-"""The banner above a page's pictures, with the model's answers. The functions that draw it return the run for the page."""
+"""The run of the view for a page, and the banner above its pictures that says what the run reads and answers."""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 import streamlit as st
@@ -11,21 +11,20 @@ from pages.shell.models.catalogue import snapshot_of
 from pages.shell.models.folders import FolderModel
 from pages.shell.models.model_examples import starts, take
 from pages.shell.models.own_models import own_models
-from pages.shell.view.run_of_view import SHOWS_LAST, Run, of_view_or_last, present_view, read_texts, run_of, unreadable
-from pages.shell.view.runs import right_answer
-from pages.shell.view.sureness import Probabilities, doubt, least_sure, shaded
-from pages.shell.view.text_notes import NOTED
-from pages.shell.view.view import View
+from pages.shell.view.answer_line import SHOWS_LAST, Probabilities, answer_of, show_answer
+from pages.shell.view.view import View, current_view
 from pages.ui.compat import PageEnd
-from pages.ui.escaping import filled, literal, quoted
+from pages.ui.escaping import filled, literal
 from pages.ui.format import number, whole
 from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
-from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer
+from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Encoding, Side
 from transformer.pipeline.untrained import Untrained
 
 # Session key: the place for the result of a comparison, and the arguments of `_say_agreement`.
 AGREEMENT = "agreement_place"
+# Session keys: the last view that could be computed; whether the row beside the text box says what cannot be read.
+LAST, NOTED = "last_drawn", "noted"
 
 Result = TypeVar("Result")
 
@@ -52,11 +51,18 @@ def show_run(
             is then offered.
         HeadlightError: the model cannot be opened or run.
     """
-    run = _with_note(partial(run_of, batch=batch, beside=beside), batch)
-    for item in range(len(run.answers) if with_answer else 0):
-        _show_answer(run, item, labelled)
-    show_agreement(run.view)
-    return run.view, run.trace
+
+    def run(view: View) -> tuple[View, Trace, list[Answer | InputError]]:
+        view = beside(view)
+        read_texts(view, batch)
+        trace = view.batch_trace() if batch else view.trace()
+        return view, trace, [answer_of(view, item) for item in range(view.typed if batch else 1)]
+
+    view, trace, answers = _with_note(run, batch)
+    for item, answer in enumerate(answers if with_answer else ()):
+        show_answer(view, answer, _probabilities(view, trace, answer, item), item, labelled)
+    show_agreement(view)
+    return view, trace
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
@@ -76,20 +82,30 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
     return _with_note(read)
 
 
+def _probabilities(view: View, trace: Trace, answer: Answer | InputError, item: int) -> Probabilities | None:
+    """Probabilities of the next token for each token of an answer and for `<eos>`; None if the trace has not written them."""
+    if isinstance(answer, InputError) or view.targets[item] is not None or not view.writes or "probabilities" not in trace:
+        return None
+    start = view.first_row(item)
+    return trace.probabilities[item, start : start + len(answer.tokens) + answer.ended].numpy()
+
+
 def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result:
-    """The result of `compute` for the present view, or for the last one that could be computed (`of_view_or_last`). If the
+    """The result of `compute` for the present view, or for the last one that could be computed (`_of_view_or_last`). If the
     model is untrained, draws a note about that. Draws the error unless the row beside the text box shows it (`text_notes`)."""
     try:
-        view, problem = present_view()
+        view, problem = current_view(), None
     except InputError as error:
-        _end_with_example(error)
+        view, problem = st.session_state.get(LAST), error
+        if view is None:
+            _end_with_example(error)
     # Drawn before the run, which may take seconds, because an element that appears late pushes the page down while somebody
     # reads it. A trained model keeps the empty place, so that the elements below are not mounted anew when the model changes.
     note = st.empty()
     with note:
         _note_untrained(view)
     try:
-        result, computed, failed = of_view_or_last(view, compute)
+        result, computed, failed = _of_view_or_last(view, compute)
     except HeadlightError as error:
         note.empty()
         if isinstance(error, InputError) and unreadable(view, batch):
@@ -103,6 +119,28 @@ def _with_note(compute: Callable[[View], Result], batch: bool = False) -> Result
         if not (st.session_state.get(NOTED) and unreadable(view, batch)):
             st.error(literal(sentence(failed)), icon=":material/error:")
     return result
+
+
+def _of_view_or_last(view: View, compute: Callable[[View], Result]) -> tuple[Result, View, HeadlightError | None]:
+    """The result of `compute` for a view, the view, and None. If a text cannot be read: the result for the last view of this
+    session that could be computed, that view, and the error of the given view. Raises the error if there is no last view, or
+    if `compute` fails for it, too."""
+    problem = None
+    view.enter_line()
+    try:
+        result = compute(view)
+    except HeadlightError as error:
+        last = st.session_state.get(LAST)
+        if last is None:
+            raise
+        last.enter_line()
+        try:
+            result = compute(last)
+        except HeadlightError:
+            raise error from None
+        view, problem = last, error
+    st.session_state[LAST] = replace(view, problem=None)
+    return result, view, problem
 
 
 def _end_with_example(error: InputError) -> NoReturn:
@@ -156,63 +194,36 @@ def _say_agreement(view: View, own_network: bool) -> None:
         st.warning(words["differs"].format(difference=number(agreement.difference, 2)), icon=":material/balance:")
 
 
-def _show_answer(run: Run, item: int, labelled: bool) -> None:
-    view, answer = run.view, run.answers[item]
-    probabilities = None
-    if isinstance(answer, Answer) and view.targets[item] is None and view.writes and "probabilities" in run.trace:
-        start = view.first_row(item)
-        probabilities = run.trace.probabilities[item, start : start + len(answer.tokens) + answer.ended].numpy()
-    show_answer(view, answer, probabilities, item, labelled)
+def read_texts(view: View, batch: bool = False) -> None:
+    """Check that the model can read the first text of a view; with `batch`, all typed texts. A batch that cannot be read is not
+    in the view (`current_view`).
 
-
-def show_answer(
-    view: View,
-    answer: Answer | InputError,
-    probabilities: Probabilities | None = None,
-    item: int = 0,
-    labelled: bool = False,
-) -> None:
-    """Draw the part of the banner that is about the answer to a text.
-
-    Args:
-        answer: the answer to the text, or the error that says why the model writes none.
-        probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
-            not known.
-        labelled: whether a label before the answer says that the model answers this.
+    Raises:
+        HeadlightError: a text or a target cannot be read.
     """
-    words, target = text("common"), view.targets[item]
-    if isinstance(answer, InputError):
-        st.caption(literal(sentence(answer)))
-        return
-    source, written = quoted(view.sources[item]), quoted(answer.text) or words["empty_answer"]
-    # A single text is not repeated, because its box is right above.
-    name = "answer" if len(view.sources) > 1 else "answer_labelled" if labelled else "answer_alone"
-    last = st.session_state.get(SHOWS_LAST)
-    if last:
-        name = "last_answer" if view.model == st.session_state["model"] else "last_answer_of"
-    remarks, help = [], None
-    if view.pipeline.trained and not last:
-        help = doubt(view, answer)
-        if help is not None:
-            written, remarks = shaded(view, answer) or written, [words["doubt"]]
-        elif remarks := least_sure(view, answer, probabilities):
-            help = words["unsure_help"]
-        remarks = [*_faults(view, answer, item), *remarks]
-    line = [words[name].format(source=source, answer=written, model=literal(view.model)), *remarks]
-    # All on one line, so that the remarks on an answer do not push the picture down.
-    st.markdown(" · ".join(line), help=help)
-    if isinstance(target, str):
-        st.caption(words["forced"].format(target=quoted(target)))
+    for item in range(view.typed if batch else 1):
+        read_text(view, "source", item, batch)
+        if view.targets[item] is not None:
+            read_text(view, "target", item, batch)
 
 
-def _faults(view: View, answer: Answer, item: int) -> list[str]:
-    """What is wrong with an answer: another one was right by the rule of the task, or a model with two stacks did
-    not end it."""
-    words, says = text("common"), []
-    right = right_answer(view.pipeline.card.task, view.sources[item])
-    if right is not None and answer.text != right:
-        says.append(words["wrong"].format(right=quoted(right) or words["empty_answer"]))
-    # A decoder alone always writes as many tokens as it may.
-    if not answer.ended and len(view.pipeline.stacks) > 1:
-        says.append(words["not_ended"].format(count=len(answer.tokens)))
-    return says
+def unreadable(view: View, batch: bool = False) -> bool:
+    """Whether the first text of a view cannot be read, or with `batch` any text."""
+    try:
+        read_texts(view, batch)
+    except InputError:
+        return True
+    return False
+
+
+def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
+    """A text as the model reads it. Raises an `InputError` if it cannot; in a batch of several texts, the error names the text
+    by its number."""
+    try:
+        return view.encoding(side, item)
+    except InputError as error:
+        if not batch or len(view.sources) == 1:
+            raise
+        if side == "source":
+            raise InputError("Text {number} cannot be read. {problem}", number=item + 1, problem=error) from None
+        raise InputError("Target {number} cannot be read. {problem}", number=item + 1, problem=error) from None

@@ -10,7 +10,7 @@ from pages.shell.models.catalogue import available, filmed, snapshot_of, snapsho
 from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
 from pages.shell.models.own_models import own_models
-from pages.shell.view.card_heads import CardHead, turning_head
+from pages.shell.view.card_heads import choose_head, turning_head
 from pages.shell.view.edit_list import fits
 from pages.shell.view.second_run import EDITS, MENU, MODEL, OWN_ANSWER, SOURCE, TARGET, Asked, answer_of, asked_run
 from pages.shell.view.view import OWN_SIZES, View
@@ -18,6 +18,7 @@ from pages.ui.escaping import literal
 from pages.ui.link_values import choose
 from pages.ui.text import text
 from transformer import PRESETS
+from transformer.patching import Head
 from transformer.pipeline.snapshots import snapshot_name
 from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import at_head
@@ -39,7 +40,7 @@ class Example(NamedTuple):
     label: str
     source: str
     asked: Asked
-    head: CardHead | None = None
+    head: Head | None = None
 
 
 @contextmanager
@@ -177,7 +178,7 @@ def _label(first: str, second: str) -> str:
 def _take(example: Example) -> None:
     _ask(example.asked)
     if example.head:
-        example.head.choose()
+        choose_head(example.head)
     if st.session_state["source"] != example.source:
         st.session_state["source"], st.session_state["target"] = example.source, ""
         st.rerun()  # the whole app, because the text of A is not in the page

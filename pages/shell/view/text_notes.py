@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
-from pages.shell.view.run_of_view import LAST, read_text
+from pages.shell.view.run_banner import LAST, read_text
 from pages.shell.view.runs import runs
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -20,8 +20,6 @@ from transformer.pipeline.protocol import TextPipeline
 from transformer.tasks import TASKS, find_task
 from transformer.text.vocabulary import Unknown
 
-# Session key: whether the notes could be computed, so that the page need not say again what cannot be read.
-NOTED = "noted"
 # The shipped model, and its snapshots, that learned from English sentences, hardly any of them in capitals.
 FROM_SENTENCES = "everyday"
 # So many unknown tokens are named one by one. Of the others, only the number is shown.

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shell.error_boundary import sentence
 from pages.shell.models.model_texts import accepts
-from pages.shell.view.explained_chart import Cell, frame, show_explained
+from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import difference_formula
 from pages.shell.view.runs import Edits
 from pages.shell.view.second_run import Asked, SecondRun, answer_of, second_run
@@ -177,9 +177,6 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
         KEY,
         words["maps_alt"].format(title=title),
         explain,
-        a.shape,
-        axes=(axes[0], axes[1]),
-        marks=lambda cell: [shape for panel in range(3) for shape in frame(cell, panel)],
     )
 
 

@@ -253,8 +253,7 @@ def test_a_block_of_a_missing_page_is_not_linked() -> None:
 
 
 def two_cards() -> None:
-    from pages.home.part_links import Link
-    from pages.home.tour_cards import Card, show_cards
+    from pages.home.part_links import Card, Link, show_cards
 
     show_cards([Card(page, page, "", Link(page, {})) for page in ("nowhere", "attention")], "cards", "two", {})
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.masks.batch_table import batch_table
+from pages.masks.batch import batch_table
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown
 from tests.pages.visitor import Visitor

@@ -22,8 +22,8 @@ from pages.shell.models import own_models
 from pages.shell.models.own_models import OwnModel, load_own, own_name
 from pages.training import live_desk
 from pages.training import live_training as live
-from pages.training.live_curves import CURVES, thinned
 from pages.training.live_desk import DESK, Desk, Line
+from pages.training.live_pictures import CURVES, thinned
 from pages.training.live_return import TOKEN
 from pages.ui import tab_memory
 from pages.ui.text import text

@@ -13,7 +13,7 @@ PAGES = ROOT / "pages"
 # File → number of values that it formats without `format.py`, with the reason.
 WRITTEN_BY_HAND = {
     "decoding/answer_steps.py": 1,  # a number for JavaScript
-    "attention/lines_link.py": 1,  # the threshold as it is written in the URL
+    "attention/lines_view.py": 1,  # the threshold as it is written in the URL
 }
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pages.layers.calls import fields_table
-from pages.masks.batch_table import batch_table
-from pages.masks.broadcast import tensor_row
+from pages.masks.batch import batch_table
+from pages.masks.mask_pictures import tensor_row
 from pages.tokens.sentence import chips
 from pages.ui.style import app_style
 from pages.ui.text import text

@@ -54,9 +54,12 @@ def test_an_infinite_change_does_not_stretch_the_scale() -> None:
 
 
 def test_the_cell_of_a_click_is_named_by_map_row_and_column() -> None:
-    figure = sent(patch_grids([HEADS], None, "change"))
-    assert figure["data"][0]["meta"] == {"grid": "cross"}
-    assert figure["layout"]["meta"]["axes"] == {"x": "column", "y": "row"}
+    other = HEADS._replace(name="decoder", values=-HEADS.values)
+    figure = patch_grids([HEADS, other], None, "change")
+    first, second = (numbers(trace.z) for trace in figure.data)  # the number of the trace is that of the map
+    assert np.allclose(first, HEADS.values)
+    assert np.allclose(second, other.values)
+    assert sent(figure)["layout"]["meta"]["axes"] == {"x": "column", "y": "row"}
 
 
 def test_maps_of_tokens_stand_below_each_other_with_their_own_tokens() -> None:

@@ -26,7 +26,7 @@ def script() -> None:
     from pages.shell.view.view import current_view
 
     st.session_state.setdefault("page", "layers")
-    sidebar(False, st.container())
+    sidebar(False)
     with explained():
         st.session_state["seen"] = current_view()
 

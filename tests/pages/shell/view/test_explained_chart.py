@@ -30,7 +30,7 @@ def two_charts() -> None:
 
     figure = chart(aligned_maps, {"a": np.arange(6.0).reshape(2, 3)}, ["x", "y"], "row", "column")
     for key in ("first", "second"):
-        explained_chart.show_explained(figure, key, "a map", explain, (2, 3), traces=1)
+        explained_chart.show_explained(figure, key, "a map", explain)
         for row in range(2):
             for column in range(3):
                 cell = explained_chart.Cell(key, 0, row, column)

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
-from pages.shell.view.sureness import shaded
+from pages.shell.view.answer_line import shaded
 from pages.shell.view.view import View
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.patching.second_text import second_text
+from pages.patching.two_runs_to_patch import second_text
 from pages.shell.view.view import View
 
 
