@@ -34,8 +34,8 @@ def show_examples(offered: tuple[Start, ...]) -> None:
 
 @st.fragment(key=LOOK_FOR)
 def show_look_for(offered: tuple[Start, ...]) -> None:
-    """If the text boxes contain an example that this page can show, draw what to look for in it. Not while a question of the
-    page is open, because this would tell the answer."""
+    """If the text boxes contain an example that this page can show, draw what to look for in it. Draw nothing while a question
+    of the page is open, because what to look for would tell the answer."""
     if open_questions():
         return
     for start in offered:
@@ -44,8 +44,8 @@ def show_look_for(offered: tuple[Start, ...]) -> None:
 
 
 def start_anew() -> None:
-    """Replace the texts after another model was picked, because this model reads other texts. The new texts are its own last
-    texts, or else its first example."""
+    """Replace the texts after another model was picked, because this model reads other texts. The new texts are those that it
+    had last in this session, or else its first example."""
     state = st.session_state
     texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
     texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})

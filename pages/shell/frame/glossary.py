@@ -12,7 +12,7 @@ _mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
 
 
 def explain_terms() -> None:
-    """Let a person read the meaning of a marked term at its place in a sentence of the page. Call it once a run."""
+    """Mount the script that shows the meaning of a marked term beside it, in a sentence of the page. Call it once a run."""
     words = text("glossary")
     _mount(key="terms", data={"terms": terms(), "text": {name: words[name] for name in ("walk", "walk_help")}})
 

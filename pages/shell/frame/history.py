@@ -1,4 +1,4 @@
-"""Browser history: Back undoes the last choice, as does a button of the app; an address can name a part.
+"""Browser history: Back undoes the last choice, and so does a button of the app. An address can name a part to scroll to.
 
 The server counts the choices, because only the server can tell whether a change of the address is a person's choice or the
 app's own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
@@ -61,7 +61,7 @@ class Choices:
 
     Attributes:
         count: how many were made.
-        opened: how many were made before the open address was opened.
+        opened: the `count` when the present page, or an address of the browser's history, was last opened.
         page: the name of the open page; None before the first run.
         parameters: the parameters of the address after the last run, except `LASTING`.
     """

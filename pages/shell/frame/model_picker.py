@@ -28,7 +28,7 @@ FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
 def pick_model() -> str:
-    """Draw the picker of the model. If the address asks for a model that is not in it, draw why. Returns the picked model."""
+    """Draw the picker of the model. If it does not have the model of the address, draw why. Returns the picked model."""
     words = text("sidebar")
     opened = arrived() or st.session_state.pop(OPENED, None)
     if opened:
@@ -135,7 +135,7 @@ def show_sizes(sizes: Mapping[str, int] = SIZES) -> None:
 
 
 def show_untrained(model: str) -> None:
-    """Draw a badge, a line on the model and its number of parameters."""
+    """Draw what the sidebar says of an untrained model, a preset or `own-sizes`: a badge, a line, its number of parameters."""
     words = text("sidebar")
     st.badge(words["untrained"], icon=":material/shuffle:", color="orange", help=words["untrained_help"])
     st.caption(words["presets"][model])

@@ -37,7 +37,7 @@ def name_of(file: Path) -> str:
 
 
 def address(page: str, query: dict[str, str]) -> str:
-    """The relative address of a page. It works on every page of the app."""
+    """The relative address of a page with the parameters of `query` that are not empty. It works on every page of the app."""
     search = urlencode({name: value for name, value in query.items() if value})
     return (path(page) or ".") + (f"?{search}" if search else "")
 
@@ -54,7 +54,7 @@ def path(page: str) -> str:
 
 
 def exists(page: str) -> bool:
-    """Whether the app has a page."""
+    """Whether the app has a page with this name (`name_of`)."""
     return any(name_of(file) == page for file in page_files())
 
 

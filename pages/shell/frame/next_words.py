@@ -18,7 +18,8 @@ CHIPS = "next_words"
 
 @cached
 def next_words(task_name: str, source: str) -> tuple[str, ...]:
-    """The first words that may follow a text in the language of a task; empty if the task has no grammar."""
+    """Up to `MOST` words that may follow a text in the language of a task. Empty if none may, or if the task is not in `TASKS`
+    or has too many such words."""
     return tuple(find_task(task_name).next_words(source)[:MOST]) if task_name in TASKS else ()
 
 

@@ -28,7 +28,7 @@ def trained_key(model: str) -> Key:
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:
-    """The shipped model and the step of a snapshot's name; None if there is no such snapshot."""
+    """The shipped model and the training step that a snapshot's name contains; None if there is no such snapshot."""
     named = parse_snapshot_name(model)
     return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
 

@@ -57,7 +57,7 @@ class FolderModel:
 
 
 class Folder(NamedTuple):
-    """A folder that the operator named, or of a downloaded model: the model in it, or why it cannot be opened."""
+    """A folder that the operator named, or the folder of a downloaded model: the model in it, or why it cannot be opened."""
 
     model: FolderModel | None
     problem: HeadlightError | None = None
@@ -99,7 +99,7 @@ def own_network_name(name: str) -> str:
 
 
 def problem_of(name: str) -> HeadlightError | None:
-    """Why a folder cannot be opened; None if it can, or if this process has not tried it yet."""
+    """Why a folder cannot be opened; None if it can, if this process has not tried it yet, or if there is no such folder."""
     folder, model = folders().get(name), folder_models().get(name)
     return (folder and folder.problem) or (_FAILED.get(model) if model else None)
 
@@ -143,7 +143,7 @@ _opened = OPEN.cached(_open)
 @cache
 def _folders(written: str) -> dict[str, Folder]:
     """Name → folder, for the folders that the value of the variable lists. If two folders have the same name, the second one
-    cannot be opened, and its path is its name."""
+    cannot be opened, and is listed under its path."""
     taken: dict[str, Folder] = {}
     for path in _paths(written):
         name = encodable(path.name)

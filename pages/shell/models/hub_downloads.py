@@ -60,8 +60,8 @@ _RUNNING: list[Download] = []
 
 
 def start(model: HubId, visitor: object) -> Download:
-    """The download of a model. Starts it, unless it runs already. `visitor` identifies the session that waits; give the same
-    object to `leave`. Raises a `CheckpointError` if too many other downloads run or wait."""
+    """Start the download of a model, unless it runs already. Returns it. `visitor` identifies the session that waits; give the
+    same object to `leave`. Raises a `CheckpointError` if too many other downloads run or wait."""
     with _LOCK:
         _RUNNING[:] = [one for one in _RUNNING if one.alive and not one.cancelled]
         one = next((one for one in _RUNNING if one.model == model), None)

@@ -50,7 +50,7 @@ def accepts(model: str) -> str:
 
 
 def limits(model: str) -> str:
-    """How a model is stored and what it often gets wrong: sentences with places for its numbers; empty for most models."""
+    """How a model is stored and what it often gets wrong: a template with `{names}` for its numbers; empty for most models."""
     return _of_language(model, "limits")
 
 

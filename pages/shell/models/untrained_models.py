@@ -20,9 +20,9 @@ _WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
 
 
 class UntrainedModels:
-    """The untrained models of one preset and sizes. They share all weights except those that depend on the vocabulary. Without
-    sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out of the
-    cache.
+    """The untrained models of one preset with equal sizes. They share all weights except those that depend on the vocabulary.
+    Without sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out
+    of the cache.
 
     Attributes:
         nbytes: the largest number of bytes that these models can need together.
@@ -38,7 +38,8 @@ class UntrainedModels:
         self._built: dict[Untrained, Pipeline] = {}  # in order of last use
 
     def pipeline(self, key: Untrained) -> Pipeline:
-        """The model of a description with this preset and these sizes. Raises the errors of the description's `config`."""
+        """The pipeline of the model that `key` describes, which must have this preset and these sizes. Raises the errors of
+        `key.config`."""
         with self._lock:
             pipeline = self._built.pop(key, None) or key.build(self._weights)
             self._built[key] = pipeline
@@ -48,5 +49,5 @@ class UntrainedModels:
         return pipeline
 
     def built(self, key: Untrained) -> Pipeline | None:
-        """The model of a description if it is already built; otherwise None."""
+        """The pipeline of the model that `key` describes, if it is already built; otherwise None."""
         return self._built.get(key)

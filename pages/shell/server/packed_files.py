@@ -68,7 +68,7 @@ def packed(path: str) -> bytes | None:
 
 
 def content(path: str) -> bytes | None:
-    """A script of the app, or a file of Streamlit's static folder; None if the path names neither."""
+    """The bytes of a script of the app, or of a script or style of Streamlit; None if `path` (`below`) names neither."""
     file = FILE.fullmatch(path)
     named = static_folder() / "static" / file[1] if file else None
     return SCRIPTS.get(path) or (named.read_bytes() if named and named.is_file() else None)

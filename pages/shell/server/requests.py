@@ -18,14 +18,14 @@ POLICY_VIOLATION, UNSUPPORTED_DATA = 1008, 1003
 
 
 class OwnPagesOnly:
-    """ASGI middleware that keeps pages of other sites from opening a session and from reading an answer.
+    """ASGI middleware that keeps pages of other sites from opening a session and from reading a response.
 
     Streamlit does the same, but it also compares the other site with the public address of this machine. To find that address
     it asks another host, and for up to 2 seconds no request is served. This class does not ask. So a browser must request the
     app under its public address, or that address must be in `server.corsAllowedOrigins`.
 
     Args:
-        hosts: the hosts whose pages are not of another site, whatever the requested host is.
+        hosts: the hosts whose pages are allowed, whatever host a request names.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
@@ -60,8 +60,8 @@ class BytesOnly:
 
 
 def is_foreign(headers: Mapping[bytes, bytes], hosts: Collection[str]) -> bool:
-    """Whether a request with these headers, their names in lower case, comes from a page of another site: neither of the
-    requested host nor of one of `hosts`."""
+    """Whether a request comes from a page of another site: neither of the requested host nor of one of `hosts`. False without
+    an `origin` header. The names of the headers are in lower case."""
     origin = headers.get(b"origin")
     if origin is None:
         return False

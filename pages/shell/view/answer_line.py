@@ -26,7 +26,8 @@ Probabilities = Float[np.ndarray, "row vocab"]
 
 
 def answer_of(view: View, item: int = 0) -> Answer | InputError:
-    """The answer to a text. If the model only fills in masks and the text has none, this returns the error."""
+    """The answer to the text with the index `item`. If the model does not write answers (`View.writes`), this can be an error
+    instead, such as that the text has no mask to fill in."""
     try:
         return view.answer(item=item)
     except InputError as error:
@@ -100,7 +101,8 @@ def _doubt(view: View, answer: Answer) -> str | None:
 
 
 def shaded(view: View, answer: Answer) -> str:
-    """An answer as Markdown, with a shade behind each word that has a token of less than `UNSURE`."""
+    """An answer as Markdown, with a shade behind each word that has a token with a probability below `UNSURE`. The shade is
+    left out if the tokens cannot be matched with the answer's text."""
     vocabulary, tokens = view.pipeline.vocabulary("target"), answer.tokens
     ids = vocabulary.ids(tokens)
     numbers = vocabulary.words_of(ids) or range(len(tokens))
@@ -119,7 +121,8 @@ def shaded(view: View, answer: Answer) -> str:
 
 
 def _least_sure(view: View, answer: Answer, probabilities: Probabilities | None) -> list[str]:
-    """Names the token of the answer that the model was least sure of, and its word, if it was unsure of any."""
+    """A sentence, in a list, that names the token of the answer that the model was least sure of, and its word. The list is
+    empty if the model was unsure of none, or the probabilities are not known."""
     unsure = None if probabilities is None or not len(probabilities) else hesitation(probabilities)
     if unsure is None:
         return []

@@ -42,7 +42,7 @@ class Background:
 
     Args:
         steps: the number of steps of each job.
-        of: what the jobs compute, as a value.
+        of: a value that identifies what the jobs compute, to compare with other jobs.
 
     Attributes:
         step, steps: the number of steps done, and that of all jobs together.

@@ -16,7 +16,7 @@ from transformer.tracing.paths import Kind
 
 
 def head_title(kind: str, layer: int, head: int) -> str:
-    """The name of a head, such as `Cross-attention, layer 2, head 1`."""
+    """The name of a head, such as `Cross-attention, layer 2, head 1` for `layer` 1 and `head` 0."""
     words = text("attention")
     return words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
 
@@ -36,8 +36,8 @@ def pick_head(trace: Trace, first: Head | None, kinds: Collection[str] = (), kin
     """Draw pickers of kind of attention, layer and head, which every page shares; returns the picked head.
 
     Args:
-        first: the head that is picked at first.
-        kinds: the kinds that are offered; by default all of the trace.
+        first: the head that is picked at first; if it is None, the first head of the first layer and kind.
+        kinds: the kinds that are offered; if there are none, all of the trace.
     """
     words = text("attention")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -27,7 +27,7 @@ class Cell(NamedTuple):
 
     Attributes:
         chart: the key of the chart.
-        trace, row, column: the number of the trace in the chart's figure, and the place of the cell in it; counted from 0.
+        trace, row, column: the index of the trace in the chart's figure, and of the cell in that trace; counted from 0.
             Points of lines and bars have no row. For them `row` equals `trace`, and `column` is their index.
     """
 
@@ -87,8 +87,8 @@ def _click(key: str, axes: tuple[str, str]) -> None:
 
 
 def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y", "x")) -> Cell | None:
-    """The cell that the data of a click names (chart/README.md); None if they name no cell. A browser can send anything. `axes`
-    are the names of the rows and of the columns in it."""
+    """The cell that the data of a click name (chart/README.md); None if they name no cell. A browser can send anything. `axes`
+    are the names in `sent` of the cell's row and column."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0:
         return Cell(key, trace, row, column)
@@ -96,7 +96,7 @@ def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y"
 
 
 def opened(key: str, exists: Callable[[Cell], bool]) -> Cell | None:
-    """The cell of a chart whose computation is open; None if none is, or if the chart has no such cell, as `exists` says."""
+    """The cell of a chart whose computation is open; None if no computation is, or if `exists` returns False for the cell."""
     seed(CELL, _read, lambda value: value)
     cell: Cell | None = st.session_state[CELL]
     if cell is None:

@@ -26,8 +26,9 @@ MOST_WRITTEN = 3
 
 
 def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str, place: Any = st) -> None:
-    """Show a sentence, the formula with its numbers, the sum beside the traced number, and the terms as bars. `place`: a
-    narrower place for all but the bars and the table of the terms."""
+    """Draw a sentence, the formula with its numbers, the sum beside the traced number, and the terms as bars. `place`: a
+    narrower container for all but the bars and the table of the terms. `color`: of the bars, for a step without a colour of its
+    own."""
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
     place.markdown(_sentence(step, explained, sides))
@@ -116,7 +117,8 @@ def show_softmax(logits: Sequence[float] | np.ndarray, token: int) -> None:
 
 
 def smoothed_share(smoothing: float, count: int, is_right: bool) -> str:
-    """The probability that label smoothing asks for, as LaTeX: of the right one of `count` tokens, or of another one."""
+    """The target probability of label smoothing over `count` tokens, as LaTeX: of the right token if `is_right`, otherwise of
+    any other token."""
     asked = smoothing / count + (1 - smoothing if is_right else 0)
     return rf"{f'1 - {latex(smoothing)} + ' if is_right else ''}\frac{{{latex(smoothing)}}}{{{count}}} = {latex(asked)}"
 
@@ -138,13 +140,14 @@ def mean_formula(values: Sequence[float], digits: int = 5) -> str:
 
 
 def length_formula(vector: Float[np.ndarray, " d_model"], name: str) -> str:
-    """The length of a vector as the root of the sum of its squares, as LaTeX; `&` before the sign of equality."""
+    """The length of the vector `name` as the root of the sum of its squares, as a line of LaTeX for `aligned`."""
     squares = shortened([_square(value) for value in vector.tolist()])
     return rf"\lVert {name} \rVert &= \sqrt{{{squares}}} = {latex(float(np.linalg.norm(vector)))}"
 
 
 def cosine_formula(a: Float[np.ndarray, " d_model"], b: Float[np.ndarray, " d_model"], result: float) -> str:
-    """The cosine of the angle between two vectors, as LaTeX: their dot product, their lengths, and the quotient."""
+    """The cosine of the angle between two vectors, as LaTeX: their dot product, their lengths, and the quotient with its
+    `result`."""
     product, *lengths = (latex(float(value)) for value in (a @ b, np.linalg.norm(a), np.linalg.norm(b)))
     dot = sum_of_products(zip(a.tolist(), b.tolist(), strict=True), 3)
     quotient = rf"\frac{{{product}}}{{{lengths[0]} \cdot {lengths[1]}}} = {latex(result)}"
@@ -153,7 +156,8 @@ def cosine_formula(a: Float[np.ndarray, " d_model"], b: Float[np.ndarray, " d_mo
 
 
 def shortened(parts: Sequence[str], between: str = " + ") -> str:
-    """The parts of a formula with a sign between them. Of many parts, the first and the last are written, with dots between."""
+    """The parts of a formula with the sign `between` them. Of six or more parts, the first three and the last are written, with
+    dots in place of the others."""
     if len(parts) > MOST_WRITTEN + 2:
         parts = [*parts[:MOST_WRITTEN], r"\dots", parts[-1]]
     return between.join(parts)

@@ -13,7 +13,7 @@ JOIN = "join"
 
 def pick_words(trace: Trace) -> Trace:
     """The trace to draw. If its tokens are pieces of words, this draws the switch. If the switch is on, it returns a trace
-    between whole words. The address contains the state of the switch, and other pages keep this state."""
+    whose tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 
@@ -28,7 +28,7 @@ def joins_pieces() -> bool:
 
 
 def say_joined(shown: Trace, more: str = "") -> None:
-    """If a trace between words is shown, say so, and say how its numbers are computed from the numbers of the pieces. Then
-    add `more`."""
+    """If the tokens of `shown` are whole words, draw a caption that says so and how its numbers are computed from those of the
+    pieces. Then add `more`."""
     if isinstance(shown, WordTrace):
         st.caption(f":material/join: {text('common')['joined']} {more}".rstrip())

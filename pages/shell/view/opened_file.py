@@ -1,4 +1,4 @@
-"""A file that a visitor opens on a page. It stays in the session, until another one is opened or the page is loaded again."""
+"""A file that a visitor opens on a page. Its value stays in the session until another file is opened or the page reloads."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 def opened_file(name: str) -> Any:
-    """The value that was read from the file with this name; None if no file is open."""
+    """The value that was read from the file opened in the box `name` (`show_file_box`); None if no file is open."""
     return st.session_state.get(name)
 
 
@@ -30,6 +30,7 @@ def show_file_box(
     that `read` refuses a file and gives the reason. Streamlit would only say "files are not allowed".
 
     Args:
+        name: name of the box, and session key of the value that `read` returned.
         words: texts `file`, whose `{megabytes}` is filled in, and optionally `file_help`.
         read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.

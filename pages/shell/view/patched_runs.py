@@ -34,7 +34,7 @@ class Runs:
 
     @property
     def pair(self) -> RunPair:
-        """Both runs for the library."""
+        """Both runs as the library's `RunPair`."""
         clean, corrupt = (Ids.of(each.trace()) for each in (self.clean, self.corrupt))
         row, tokens, wanted, same_answer = _compared(self)
         return RunPair(self.clean.pipeline.network, clean, corrupt, row, tokens, wanted, same_answer)
@@ -101,10 +101,11 @@ def head_name(head: Head) -> str:
 
 
 def patch(runs: Runs, choice: Choice, report: Report, seconds: float = PATCHING_SECONDS) -> Patched:
-    """The effect of every place. `patched_runs` keeps it in the cache.
+    """Patch every place, and return the effects. `report` gets the places done and their total. `patched_runs` is the cached
+    version.
 
     Raises:
-        InputError: places are left after so many seconds.
+        InputError: places are left after `seconds`.
     """
     last, start = None, time.monotonic()
     for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):
@@ -128,7 +129,8 @@ def _with_target(view: View, target: str | Answer | None) -> View:
 
 
 def _target(view: View) -> str | Answer | None:
-    """What both decoders read: A's target or answer. A decoder alone reads only its text."""
+    """What both decoders read: the target or the answer of `view`. Empty for a model with only a decoder, which reads the
+    source text."""
     if view.pipeline.stacks == ("decoder",):
         return ""
     return view.answer() if view.target is None and view.writes else view.target

@@ -83,7 +83,8 @@ def show_texts(compute: Callable[[View], object] | None = None) -> View:
 
 
 def _probabilities(view: View, trace: Trace, answer: Answer | InputError, item: int) -> Probabilities | None:
-    """Probabilities of the next token for each token of an answer and for `<eos>`; None if the trace has not written them."""
+    """Probabilities of the next token for each token of an answer and for `<eos>`; None if the model wrote no answer,
+    a target is given, or the trace has no probabilities."""
     if isinstance(answer, InputError) or view.targets[item] is not None or not view.writes or "probabilities" not in trace:
         return None
     start = view.first_row(item)
@@ -176,7 +177,7 @@ def show_agreement(view: View) -> None:
 
 
 def fill_agreement() -> None:
-    """Draw the result at the place that `show_agreement` has left for it, if it has. Call it at the end of a page."""
+    """Draw the result of the comparison in the container of `show_agreement`, if there is one. Call it at the end of a page."""
     place, *compared = st.session_state.pop(AGREEMENT, (None,))
     if place is not None:
         with place:

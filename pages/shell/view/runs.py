@@ -126,7 +126,8 @@ class Runs:
     def _importance(
         self, key: Key, source: str, target: str | Answer, edits: Edits, position: int, report: Report
     ) -> tuple[float, Drops]:
-        """The log-probability of the output token at a position, and for each head its drop if only that head is silenced."""
+        """The log-probability, in nats, of the output token at a position (from 0), and for each head how much this
+        log-probability drops if only that head is silenced."""
         pipeline, trace = self.pipeline(key), self.trace(key, (source,), (target,), edits)
         expected = [*trace.target_ids[0][1:], pipeline.vocabulary("target").eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)

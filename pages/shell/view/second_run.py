@@ -103,7 +103,8 @@ READ: dict[str, Any] = {
 
 
 def second_run(view: View, asked: Asked) -> SecondRun:
-    """The second run, B, with the values of `asked`; its other values are those of `view`, the first run, for its first text.
+    """The second run, B, with the values of `asked`. All else is as in the first run, A: the model of `view`, its first text,
+    and the target of that text.
 
     Raises:
         HeadlightError: there is no such model, the model cannot be opened or cannot read a text, there are too many edits, or

@@ -148,7 +148,7 @@ def phrases(view: View) -> list[str]:
 
 
 def examples(view: View) -> list[Example]:
-    """Comparisons to try with the first run's model: its first two examples, the same at the head that turns, the model before
+    """Comparisons to try with the first run's model: its first two examples, the same at its `turning_head`, the model before
     its training, and the model without positions. In the last two, the second run reads the answer of the first, so that both
     runs have the same tokens."""
     words, film, pipeline = text("second_run"), filmed(view.model), view.pipeline

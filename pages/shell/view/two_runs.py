@@ -59,7 +59,8 @@ def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
     """The second run, B, minus the run of the first text of `view`, A.
 
     Args:
-        shown: A's trace as the page draws it, of one text or of a batch. If it is between words, so is the difference.
+        shown: A's trace as the page draws it. If its tokens are whole words, so are those of the difference. If it is of a
+            batch, a caption says that only the first text is compared.
 
     Raises:
         HeadlightError: the runs cannot be compared.
@@ -73,7 +74,7 @@ def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
 
 
 def alignment(difference: Difference, *sides: Side) -> str:
-    """How the tokens of sides are aligned, in a sentence."""
+    """A sentence on how the tokens of both runs are aligned: by equal tokens if one of `sides` needs it, else by position."""
     words = text("second_run")
     for side in sides:
         if difference.aligned[side] == "words":
@@ -117,8 +118,8 @@ def _marked(first: str, second: str) -> tuple[str, str]:
 
 
 def show_both_rows(difference: Difference, path: str, side: Side, title: str) -> None:
-    """Draw a tensor that has a vector for each token of a side: in each of the two runs, A and B, and B − A. Raises a
-    `HeadlightError` if a run has no such tensor, or the vectors have different sizes."""
+    """Draw the tensor `path`, which has a vector for each token of a side, as three heatmaps: of A, of B, and of B − A. Raises
+    a `HeadlightError` if a run has no such tensor, or the vectors have different sizes."""
     axes, names = difference.a[path].axes, difference.tokens_of(side)
     views = [tensor_view(title, run[path].numpy(), axes, tokens={axes[-2]: names}) for run in difference.runs]
     show_both_maps(views, title, alignment(difference, side))

@@ -86,8 +86,8 @@ class View:
         return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
 
     def address(self, page: str, item: int = 0, /, **choices: Any) -> str:
-        """The address of a page with the model and one of the texts, and with these choices. A list repeats its name for each
-        of its items."""
+        """The address of a page with the model, the text with the index `item`, and these choices. A choice whose value is a
+        list is written once for each of its items."""
         query = {**kept_in_links(), "model": self.model, **sizes_of(self.model), "source": self.sources[item], **choices}
         return f"{page}?{urlencode(query, doseq=True)}"
 
@@ -158,7 +158,7 @@ class View:
         return replace(self, targets=tuple(targets))
 
     def agreement(self) -> Agreement:
-        """How the logits of `trace()` compare with those of the model without taps; from the shared cache."""
+        """How the logits of `trace()` compare with those of an untraced run of the model; from the shared cache."""
         return self.run(runs().agreement, self.key, self.sources[:1], self.targets[:1])
 
     def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
@@ -167,7 +167,8 @@ class View:
         return self.run(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
-        """Log-probability of the first sentence's output token at a position, and its drop when each head alone is silenced."""
+        """The log-probability, in nats, of the first sentence's output token at a position (from 0), and its drop when each
+        head alone is silenced."""
         target = self.answer() if self.target is None else self.target
         return self.run(runs().importance, self.key, self.source, target, edits, position, report=report)
 
