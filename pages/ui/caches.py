@@ -43,9 +43,9 @@ LARGE_SHARE = 0.9
 
 
 class RecentResults(cachetools.LRUCache[Hashable, Any]):
-    """Results up to a limit in bytes. The least recently used result is dropped first, but a large result first replaces other
-    large results. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results that
-    all other visitors use.
+    """An LRU cache with a limit in bytes, in which a new large result (`LARGE_BYTES`) replaces other large results before it
+    replaces small ones. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results
+    that all other visitors use.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -73,8 +73,8 @@ class RecentResults(cachetools.LRUCache[Hashable, Any]):
         super().clear()
 
     def make_room(self, nbytes: int) -> None:
-        """Drop results until a large result of this many bytes fits. The most recently used large result stays if both fit,
-        because it may be the model that the new trace belongs to."""
+        """Drop results until a new large result of `nbytes` bytes fits: first large ones, then any, in the order of last use.
+        The most recently used large result stays if both fit, because it may be the model that the new trace belongs to."""
         for key in tuple(self._large):
             share = LARGE_SHARE if len(self._large) > 1 else 1
             if sum(self._large.values()) + nbytes <= share * self.maxsize:
@@ -89,7 +89,7 @@ class Store:
 
     Args:
         most_bytes: limit for all results together. A result above this limit is computed again each time.
-        most_large: one array, trace or model above `most_bytes`, up to this many bytes, is kept as well until `drop_large`.
+        most_large: limit for a single array, trace or model above `most_bytes`. One such result is kept until `drop_large`.
     """
 
     def __init__(self, most_bytes: int, most_large: int = 0) -> None:
@@ -102,7 +102,7 @@ class Store:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all cached results."""
+        """Bytes of all cached results, without the single one above `most_bytes`."""
         return int(self._cache.currsize)
 
     def result(self, key: Hashable, compute: Callable[[], Any]) -> Any:
@@ -122,7 +122,8 @@ class Store:
         return value
 
     def drop_large(self) -> None:
-        """Drop the one result above the limit. Call it before another such result is computed that should be kept."""
+        """Drop the single result above `most_bytes`. Call this before computing another such result, which is kept only if
+        none is."""
         self._large = None
 
     def cached(self, function: Function, ignored: int = 0) -> Function:
@@ -145,8 +146,8 @@ class Store:
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
         """The result of a function made by `cached`, if it is in the cache; otherwise `ABSENT`. Pass the function's arguments
-        without the ignored ones. This never computes the result. A call after `has` would compute it if another thread dropped
-        the result in between."""
+        without the ignored ones. This never computes the result. `has` and then a call would compute it if another thread
+        dropped the result in between."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         if large is not None and large[0] == key:
             return large[1]
@@ -215,8 +216,8 @@ def of_session(make: Callable[[], Result], release: Callable[[Result], None]) ->
 
 
 def content_key(*values: Any) -> bytes:
-    """A short key (16 bytes) that is equal for equal numbers, texts, arrays, and classes and functions of a module, also inside
-    collections and dataclasses. The key does not keep large values in memory.
+    """A key of 16 bytes that is equal for equal values: numbers, texts, arrays, classes and functions at the top level of a
+    module, and collections and dataclasses of these. The key does not keep large values in memory.
 
     Raises:
         AttributeError, PicklingError: a value is a function inside a function, whose name does not identify its code.

@@ -68,15 +68,16 @@ class Finished(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A figure to show. `finished` is cached under `key`, which is made of the content of the arguments; `build` makes the
-    figure again. Without a key, nothing of the figure is cached."""
+    """A figure to show. `build` makes the figure again. `key` is the cache key of `finished`, made from the figure function and
+    its arguments; None if nothing of the figure is cached."""
 
     build: Callable[[], go.Figure]
     finished: Finished
     key: bytes | None = None
 
     def marks(self, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
-        """The shapes that mark a number of the figure; None if the figure has no such number (`cell_marks`)."""
+        """The Plotly shapes that mark a cell of the figure; None if it has no such cell. The arguments are as for
+        `cell_marks`, counted from 0."""
 
         def computed() -> list[dict[str, Any]] | None:
             return cell_marks(self.build(), trace, row, column)
@@ -153,7 +154,7 @@ def show(
     narrow: Sequence[int] = (),
     marks: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Draw a chart as wide as the page, and below it the menu that saves it as a picture, a page or numbers.
+    """Draw a chart as wide as the page under `key`, and below it the menu that saves it as a picture, a page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
@@ -164,7 +165,7 @@ def show(
             the run that follows, `pages.ui.chart.event` returns the data of the event.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
-        narrow: widths in px that `narrowness` counts, so that the page draws another figure on a narrower page.
+        narrow: widths in px for `narrowness`, by which a page can draw another figure where it is narrow.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
             figure that never has such shapes.
     """

@@ -3,8 +3,8 @@
 No other module imports undocumented names of Streamlit. Each function here has a test in `tests/pages/ui/test_compat.py` that
 fails when an upgrade of Streamlit breaks it.
 
-A part stays only if it mends a fault that a visitor sees, or saves at least 5 ms of a click. The reason or the figure stands
-beside it (processor time, Streamlit 1.67.0, two busy cores).
+A part stays only if it mends a fault that a visitor sees, or saves at least 5 ms of a click. The reason or the
+measurement stands beside it (processor time, Streamlit 1.67.0, two busy cores).
 """
 
 import math
@@ -26,7 +26,7 @@ Mount = ComponentRenderer
 
 class PageEnd(StopException):
     """Ends a page while the script of the app continues. `st.stop` raises the base class of this exception, but first requests
-    the whole run to stop, and then nothing can be drawn. Streamlit does the same when a person clicks again."""
+    the whole run to stop, and then nothing can be drawn. Streamlit also raises the base class when a click ends a run."""
 
 
 def ignore_pages_folder() -> None:
@@ -63,7 +63,8 @@ def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
 
 def run_page(page: NavigationPage) -> None:
     """Run the script of a page that `st.navigation` returned in this run of the app or in an earlier run. Streamlit allows one
-    run per page, but a fragment calls this function at every click in the page: 11 ms on Attention instead of 16."""
+    run per page, but a fragment calls this function at every click in the page. Such a click on Attention takes 11 ms instead
+    of 16."""
     page._can_be_called = True
     page.run()
 
@@ -90,7 +91,8 @@ def browser_has(key: str) -> bool:
 
 
 def forget_infinite(key: str) -> None:
-    """Remove an infinite number, `inf` or `1e999`, from the address. Call it before the number box bound to this key is drawn.
+    """Remove an infinite number, `inf` or `1e999`, from the address and run the app again. Call it before the number box bound
+    to this key is drawn.
 
     Streamlit ignores values that are not numbers, but raises an error at an infinite number in every run.
     """
@@ -106,8 +108,8 @@ def forget_infinite(key: str) -> None:
 def key_class(key: str) -> str:
     """The CSS class of the element with a key, `st-key-…`. Streamlit's browser side sets it.
 
-    Scripts find the element by it: *Save* the picture that it is about, and the film its curves. That the class contains the
-    key is documented, but not how other characters than letters and digits are written in it.
+    Scripts find elements by this class: the script of *Save* finds its picture, that of the film its curves. Streamlit
+    documents that the class contains the key, but not how it writes characters other than letters and digits.
     """
     return f"st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', key.strip())}"
 

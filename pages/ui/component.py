@@ -1,4 +1,4 @@
-"""Mount a component of this project, and send arrays to it."""
+"""The components of this project: how they are mounted, what they sent, and arrays for them."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ BARS_STYLE = Path(__file__).with_name("bars.css")
 
 
 def mounted(path: Path, *styles_of_parts: Path) -> Mount:
-    """A component built from `<path>.js` and `<path>.css`. Its root is a `div` whose class is the last part of `path`.
+    """The function that mounts the component of `<path>.js` and `<path>.css`. Its root is a `div` with the class `path.name`.
 
     Args:
         path: the path of the two files without their endings; its last part names the component.
@@ -70,8 +70,8 @@ def packed(values: np.ndarray) -> str:
 
 
 def parcel(data: dict[str, Any], values: np.ndarray | None = None) -> bytes:
-    """Data and, optionally, one large array as bytes. In the browser, `unpack` (chart/unpack.js) reads them. They are a
-    quarter smaller than base64."""
+    """The length of `data` as JSON (4 bytes, little-endian), this JSON, and the bytes of `values`. In the browser, `unpack`
+    (chart/unpack.js) reads them. Base64 would take a third more bytes."""
     header = json.dumps(data).encode()
     return len(header).to_bytes(4, "little") + header + (b"" if values is None else _little_endian(values))
 

@@ -34,7 +34,8 @@ def encodable(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A typed text, or an answer, for a quotation in a sentence of the page: `literal`, shortened if it is too long."""
+    """A typed text, or an answer, for a quotation in a sentence of the page: `literal`, shortened if it is too long. An
+    invisible text is written as the Unicode numbers of its characters."""
     text = cut(" ".join(cut(word, WORD) for word in text.split()), TEXT)
     return literal(" ".join(map(code, text)) if unseen(text) else text)
 

@@ -23,8 +23,8 @@ def download(
     label: str, data: str | Callable[[], str | bytes], name: str, icon: str | None = ":material/download:", **more: Any
 ) -> None:
     """Draw a button that saves a file named `name`. `data` is its content, or a function that returns it, called on a click.
-    This function is kept for each visitor until the next click, so it must not contain a trace or a model. `more` is as for
-    `st.download_button`."""
+    Streamlit keeps such a function for each visitor until the next click, so it must not hold a trace or a model. `more` are
+    further arguments of `st.download_button`."""
     st.download_button(label, data, name, mimetypes.guess_type(name)[0], icon=icon, on_click="ignore", **more)
 
 

@@ -23,8 +23,8 @@ def pick_head(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> tuple[int, int]:
-    """Draw the grid, and pickers of layer and head; returns both, counted from 0. The keys in the session are `{name}_layer`,
-    `{name}_head`, and `{name}_heads` of the grid."""
+    """Draw pickers of layer and head, and the grid; returns the picked (layer, head), counted from 0. The pickers have the keys
+    `{name}_layer` and `{name}_head`, the grid has `{name}_heads`."""
     words, (layers, heads) = text("attention"), weights.shape[:2]
     with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, layers + 1), f"{name}_layer") - 1 if layers > 1 else 0

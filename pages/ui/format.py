@@ -34,13 +34,13 @@ def difference(count: int) -> str:
 
 
 def amount(count: int) -> str:
-    """A large count with three digits and a prefix: `5.79 G`."""
+    """A count with three significant digits and an SI prefix: `5.79 G`. A count below 1000 is written out."""
     power = next((power for power in PREFIXES if count >= 10**power), None)
     return str(count) if power is None else f"{count / 10**power:.3g} {PREFIXES[power]}"
 
 
 def byte_size(count: int) -> str:
-    """A number of bytes with three digits: `31.2 MB`."""
+    """A number of bytes with three significant digits: `31.2 MB`."""
     return f"{amount(count)}B" if count >= 1000 else f"{count} B"
 
 
@@ -75,22 +75,23 @@ def named_shape(axes: Sequence[str], sizes: Sequence[int]) -> str:
 
 
 def token_at(position: int, token: str) -> str:
-    """A token after its position, such as `2 · cat`. The result is unique within a text."""
+    """A token with its position in front, such as `2 · cat`. The result is unique within a text."""
     return f"{position} · {token}"
 
 
 def numbered_tokens(tokens: Sequence[str]) -> list[str]:
-    """Each token of a text after its position."""
+    """Each token of a text with its position in front, counted from 0 (`token_at`)."""
     return [token_at(position, token) for position, token in enumerate(tokens)]
 
 
 def linked_token(position: int, token: str) -> str:
-    """A token after its position in the older format, `2: cat`, which links and saved files use."""
+    """A token with its position in front in the older format, `2: cat`, which links and saved files use."""
     return f"{position}: {token}"
 
 
 def linked_tokens(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
-    """Each token of a text as `linked_token`. `positions` are needed if tokens of the text are left out."""
+    """Each token as `linked_token`. `positions` are those of the tokens, if tokens of the text are left out; by default from
+    0."""
     places = range(len(tokens)) if positions is None else positions
     return [linked_token(position, token) for position, token in zip(places, tokens, strict=True)]
 

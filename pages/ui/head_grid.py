@@ -70,8 +70,8 @@ def overview(
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
-    """The data that `head_grid_view.js` needs in addition to the levels to draw a full grid. The arguments are the same as for
-    `overview`; `shape` is the shape of the weights."""
+    """The data that `head_grid_view.js` needs besides the weights (as `quantized` levels) to draw a full grid. The arguments
+    are the same as for `overview`; `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
@@ -125,5 +125,5 @@ def _tile(pair: Any) -> Tile | None:
 
 @cache
 def weight_colors() -> str:
-    """Red, green and blue of each level of a weight, as packed bytes."""
+    """Red, green and blue, 0 to 255, of each level of a weight (`quantized`), as base64 (`packed`)."""
     return packed(shades("weights"))

@@ -11,7 +11,7 @@ from transformer.huggingface.hf_limits import MODEL_MEGABYTES
 
 
 def cores() -> int:
-    """The processor cores that this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

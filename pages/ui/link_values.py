@@ -56,7 +56,7 @@ class Memory:
     refused: dict[str, str] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
-        """The key of a name in `chosen`."""
+        """The key of a name in `chosen`: the same on every page for `SHARED` names, otherwise with the page's name."""
         return name if name in SHARED else f"{self.page}/{name}"
 
 
@@ -116,14 +116,14 @@ def unread(name: str) -> str | None:
 
 
 def take_refused() -> dict[str, str]:
-    """Name → text, for all that the address asked for and no widget offers. Each is returned once."""
+    """Name of a widget → the text of the address that is no value of it (`refuse`). Each text is returned only once."""
     links = memory()
     refused, links.refused = links.refused, {}
     return refused
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
-    """Give the widget whose key, in the session and in the address, is `name` its value before it is drawn.
+    """Set the value of a widget before it is drawn. `name` is the key of the widget in the session and in the address.
 
     Args:
         read: called with the text of the address; returns the value. Called with None, it returns the default. It raises
@@ -162,7 +162,8 @@ def choose(name: str, written: str) -> None:
 
 
 def publish(name: str, value: str | None) -> None:
-    """Write a value to the address and the session. None means the default value: it removes the name from both."""
+    """Write a widget's value, as it is written in an address, to the address and the `memory`. None means the default value: it
+    removes the name from both. Call it after the widget is drawn."""
     links = memory()
     if name not in OUTSIDE_PAGE:
         links.drawn.add(name)

@@ -62,10 +62,11 @@ def marking(
     subject: str = "",
     take: Callable[[Cells], None] | None = None,
 ) -> None:
-    """Draw the cells of a question. The learner can mark them until the truth is shown. A single row is drawn as a line of
-    tokens that wraps.
+    """Draw the cells of a question, counted from 0 row by row. The learner can mark them until the truth is shown. A single row
+    is drawn as a line of tokens that wraps.
 
     Args:
+        what: name of the question, as for `pages.ui.prediction.asked`.
         label: what the learner should mark, for screen readers.
         rows, columns: the names of the rows and columns. For a line of tokens, `rows` has one name, which may be empty.
         prediction: the marks, and whether they can be changed.

@@ -45,7 +45,7 @@ FONT = "system-ui, sans-serif"
 
 
 def place(name: str, path: Path) -> Markup:
-    """The element with the `id` `name` that a component is mounted in. `path`: that of its files, without their endings."""
+    """The HTML element in which a component is mounted. `name` is its `id`; `path` is as for `pages.ui.component.mounted`."""
     return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
 
 
@@ -54,8 +54,8 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path) -
 
     Args:
         body: the HTML of the page, made with `Markup.format`. It has a `place` for each component.
-        data: the argument of the script.
-        run: a script whose default export is called with the data. It imports the components.
+        data: the argument of `run`'s default export. It is sent as JSON.
+        run: a script whose default export is called with `data`. It imports the components.
     """
     call = 'run(JSON.parse(document.getElementById("data").textContent));'
     return str(
@@ -71,7 +71,7 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path) -
 
 
 def modules(script: Path) -> dict[str, str]:
-    """A script and all that it imports, for the import map of a page: name → address.
+    """The import map of a page: name → address, for `script` and all scripts that it imports, directly or not.
 
     The page has no other files, so each address (`data:`) contains the script itself. An import cannot be relative to such an
     address, so it is replaced by the name of the imported script.

@@ -33,16 +33,16 @@ def pick(
     written: Callable[[Option], str] | None = None,
     present: Callable[[str], str] = str,
 ) -> Option:
-    """The picked option. A few options are drawn as buttons, more as a list.
+    """Draw a picker and return the picked option. Up to `MOST_BUTTONS` options are drawn as buttons, more as a list.
 
     Args:
         options: the options, at least one.
         key: the key in the session and in the address.
         first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
-        labels: labels of options that are missing in `choices.toml`.
+        labels: option → label. By default, and for other options, the label is that of `choice_label`.
         written: converts an option to its id in an address; by default `option_id`.
-        present: converts an id of an address, which can be older, to the present id.
+        present: converts the id in an address, which can be an older id of an option, to its present id.
     """
     first = options[0] if first is None else first
     written = written or option_id
@@ -76,8 +76,8 @@ def pick_or_none(
     labels: Mapping[Any, str] | None = None,
     written: Callable[[Option], str] | None = None,
 ) -> Option | None:
-    """The picked option, or None until one is picked. `placeholder` is shown for None; the other arguments are the same as for
-    `pick`."""
+    """Draw a picker and return the picked option, or None until one is picked. The list shows `placeholder` for None; the other
+    arguments are the same as for `pick`."""
     written = written or option_id
     ids = {written(option): option for option in options}
     seed(key, lambda asked: None if asked is None else ids[asked], lambda value: value if value in options else None)
@@ -91,7 +91,8 @@ def pick_or_none(
 
 
 def pick_text(trace: Trace, help: str | None = None, first: int = 0) -> int:
-    """The picked text of the batch, counted from 0 (in a link, from 1). A picker is drawn only if there are several texts."""
+    """Draw a picker of the texts of a batch, if there are several. Returns the index of the picked text. This index and `first`
+    are counted from 0, the address counts from 1."""
     count = trace.batch_size
     return pick(text("common")["item"], range(1, count + 1), "item", help, first + 1) - 1 if count > 1 else 0
 
@@ -105,12 +106,12 @@ def pick_position(
     help: str | None = None,
     as_list: bool = True,
 ) -> int:
-    """The position of a picked token.
+    """Draw a picker of tokens, and return the position of the picked token, counted from 0.
 
     Args:
         tokens: all tokens of the text.
         positions: the positions offered; None for all.
-        first: the default position.
+        first: the default position; if it is None, the first one offered.
         as_list: whether to draw a list. Buttons are only for words that a model has written itself, because tokens can be long
             and buttons render Markdown in them.
     """
@@ -120,8 +121,8 @@ def pick_position(
 
 
 def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
-    """Whether a switch is on. The address has `true` or `false` if the state differs from `first`. The session keeps the state
-    while other pages are open."""
+    """Draw a switch, and return whether it is on. The address has `true` or `false` if the state differs from `first`. The
+    session keeps the state while other pages are open."""
     seed(key, lambda asked: first if asked is None else SWITCH[asked], bool)
     on = st.toggle(label, key=key, help=help)
     publish(key, None if on == first else str(on).lower())
@@ -129,7 +130,7 @@ def pick_switch(label: str, key: str, help: str | None = None, first: bool = Fal
 
 
 def search_box(label: str, placeholder: str) -> str:
-    """The text of a search box. The address has it as `search`."""
+    """Draw a search box, and return its text. The address has this text as `search`."""
     seed("search", lambda asked: (asked or "")[:SEARCH_CHARACTERS], lambda value: value)
     value = st.text_input(label, key="search", placeholder=placeholder, max_chars=SEARCH_CHARACTERS)
     publish("search", value or None)
@@ -160,7 +161,8 @@ def _shown(key: str, labels: Mapping[Any, str] | None) -> Callable[[Any], str]:
 
 
 def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[str], help: str | None = None) -> list[str]:
-    """The picked options in the order in which they were picked. The address has their ids, separated by commas."""
+    """Draw a list in which several options can be picked. Returns them in the order in which they were picked; `first` are the
+    default. The address has their ids, separated by commas."""
     ids = {option_id(option): option for option in options}
 
     def read(asked: str | None) -> list[str]:
@@ -175,7 +177,8 @@ def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[s
 def slide(
     label: str, least: int | float, most: int | float, first: int | float, step: int | float, key: str, help: str | None = None
 ) -> int | float:
-    """The number set by a slider. It is an integer if the limits, the default and the step are integers."""
+    """Draw a slider from `least` to `most`, and return its number; `first` is the default. The number is an integer if the
+    limits, the default and the step are integers."""
     whole = all(isinstance(value, int) for value in (least, most, first, step))
 
     def read(asked: str | None) -> int | float:
@@ -188,7 +191,8 @@ def slide(
 
 
 def read_number(asked: str, least: float, most: float, whole: bool = True) -> int | float:
-    """The number that a link gives to a setting. Raises `ValueError` if it is not allowed."""
+    """The number that a link gives to a setting as the text `asked`. Raises `ValueError` if the text is not a plain decimal
+    number (if `whole`, an integer), or if the number is not from `least` to `most`."""
     if not re.fullmatch(r"-?\d{1,9}" if whole else r"-?\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
         raise ValueError(asked)
     value = int(asked) if whole else float(asked)
@@ -198,8 +202,8 @@ def read_number(asked: str, least: float, most: float, whole: bool = True) -> in
 
 
 def kept_number(key: str, least: int, most: int, first: int) -> int:
-    """The whole number that a click or the address has given to a choice without a widget; `first` until there is one. A number
-    that is left from another text is moved into the range."""
+    """The integer of a choice that has no widget, set by a click or by the address; `first` until one is set. A number that is
+    left from another text is clamped to `least` and `most`."""
 
     def read(asked: str | None) -> int:
         return first if asked is None else int(read_number(asked, least, most))
@@ -211,7 +215,7 @@ def kept_number(key: str, least: int, most: int, first: int) -> int:
 
 
 def linked_number(asked: str | None, least: float, most: float, first: float, whole: bool) -> int | float:
-    """The number that a link gives to a setting. `first` if the link has none, or one that is not allowed."""
+    """The number that a link gives to a setting (`read_number`). `first` if `asked` is None or is not allowed."""
     try:
         return first if asked is None else read_number(asked, least, most, whole)
     except ValueError:
@@ -219,7 +223,7 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
 
 
 def linked_whole(asked: str | None, first: int, least: int = 0) -> int:
-    """The whole number that a link gives. `first` if the link has none, or one that is not allowed."""
+    """The integer that a link gives, from `least` to 999. `first` if `asked` is None or is not allowed."""
     return int(linked_number(asked, least, 999, first, whole=True))
 
 
@@ -234,8 +238,9 @@ def pick_number(
     disabled: bool = False,
     width: int = 190,
 ) -> int | None:
-    """The integer in a box, from `least` to `most`; None while the box is empty. If `first` is None, the box is empty at first.
-    A number outside the limits, which can be left from a larger table, is clamped."""
+    """Draw a box for an integer from `least` to `most`, `width` px wide. Returns the integer; None while the box is empty or
+    `disabled`. If `first` is None, the box is empty at first. A number outside the limits, which can be left from a larger
+    table, is clamped."""
 
     def settled(value: int | None) -> int | None:
         return None if value is None or disabled else min(max(value, least), most)

@@ -69,7 +69,7 @@ def offer(what: str, label: str, help: str | None = None, main: bool = True) -> 
 
 
 def show_buttons(what: str, prediction: Prediction) -> None:
-    """Draw the buttons below a question: show the truth, answer once more, ask again, and leave the question."""
+    """Draw the buttons below a question: show the truth, answer once more, ask again, and close the question."""
     words = text("prediction")
     with st.container(horizontal=True, key=f"predict-buttons-{what}"):
         if prediction.shown:
@@ -142,7 +142,8 @@ def pick_yes_or_no(what: str, prediction: Prediction) -> None:
 
 
 def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
-    """The sentence about the answer, in Markdown. If there are two answers, one paragraph about each."""
+    """What `sentence` returns for the marked cells of the answer, in Markdown. If there are two answers, one paragraph about
+    each."""
     words = text("prediction")
     if prediction.first is None:
         return sentence(prediction.answer)
@@ -152,7 +153,7 @@ def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> 
 
 
 def verdict(prediction: Prediction, truth: bool) -> str:
-    """Sentences that say whether each answer, yes or no, is right; in Markdown."""
+    """Sentences that say whether each answer, yes or no, is right; in Markdown. Yes is right if `truth`."""
     words = text("prediction")
 
     def judged(cells: Cells) -> str:
@@ -183,20 +184,20 @@ def is_open(what: str) -> bool:
 
 
 def open_question(what: str) -> None:
-    """Open a question without an answer; for use in a callback."""
+    """Open a question without an answer, and run the whole app again; for use in a callback."""
     _put(what, Prediction())
     st.rerun()  # the whole app, because the sidebar has a hint that would tell the answer
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:
-    """Ask a question again about another place; for use in a callback. The question named `instead_of` is left."""
+    """Ask a question again about another place; for use in a callback. The question named `instead_of` is closed."""
     if instead_of:
         _put(instead_of, None)
     _put(what, Prediction(place=place))
 
 
 def _put(what: str, prediction: Prediction | None) -> None:
-    """Set the state of a question in the session; None leaves the question."""
+    """Set the state of a question in the session; None closes the question."""
     predictions = read(st.session_state.get(KEY, ""))
     if prediction is None:
         predictions.pop(what, None)

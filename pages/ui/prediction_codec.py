@@ -42,7 +42,7 @@ class Prediction:
         return self.answers[0] if len(self.answers) > 1 else None
 
     def within(self, cells: int, places: int) -> "Prediction":
-        """This state without cells and places that do not exist."""
+        """This state without cells from `cells` on, and without a place from `places` on, because these do not exist."""
         answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
         place = self.place if self.place is not None and self.place < places else None
         return replace(self, answers=answers, place=place)

@@ -66,8 +66,8 @@ def strong_words(blocks: list[Element]) -> list[str]:
 
 
 def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Element]:
-    """The blocks, in which each term that has a meaning becomes a button where it is first bold. The button shows the meaning,
-    which is hidden at the end of the button's paragraph or item (`bar.js`)."""
+    """The blocks, with a button at the first bold mention of each term in `meanings` (term → meaning). The button shows the
+    meaning, which is hidden at the end of the button's paragraph or list item (`bar.js`)."""
     left = dict(meanings)
 
     def with_buttons(block: Element) -> Element:
@@ -104,7 +104,7 @@ def as_html(text: str) -> Markup:
 
 
 def line_as_html(text: str) -> Markup:
-    """One line as HTML without a paragraph."""
+    """A text as HTML without a paragraph. Line breaks become spaces."""
     return Markup("").join(map(_html_of, inline(" ".join(text.split()))))
 
 

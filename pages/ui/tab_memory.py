@@ -19,7 +19,7 @@ _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suff
 
 
 def recalled(name: str) -> bool:
-    """Whether the tab has reported the text that it stored before this session."""
+    """Whether the tab has reported the text that it stored under this name before this session, or that it has none."""
     return st.session_state.get(RECALLED + name, False)
 
 
@@ -29,15 +29,15 @@ def forbidden() -> bool:
 
 
 def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool = False, linked: bool = False) -> None:
-    """Store a text in the browser's tab. If the tab has a text of an earlier session, it reports that one first. If the
-    browser forbids storage, it reports that (`forbidden`).
+    """Store a text in the browser's tab. If the tab has a text of an earlier session, the tab reports that older text first. If
+    the browser forbids storage, the tab reports this (`forbidden`).
 
     Args:
         name: the name of the text.
         store: the text; empty to delete it.
         recall: called before the next run with the text that the tab reports. The text is untrusted.
         waits: whether the tab also reports that it has no text. `recall` then gets an empty text.
-        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers send that part to no server.
+        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers send no server what is after `#`.
     """
     state = st.session_state
     state.setdefault(SESSION, secrets.token_urlsafe(6))
@@ -50,8 +50,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
 
 
 def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
-    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. A report without a
-    text reaches `recall` only if it `waits`."""
+    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. For a report without
+    a text, call it with an empty text if `waits`, otherwise not at all."""
     if recalled(name):
         return
     stored = sent(_key(name), "recall")

@@ -34,7 +34,8 @@ def names_of(*terms: str) -> dict[str, str]:
 
 
 def linked(texts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """The texts of a page with the terms marked: each term in bold, and first mentions in the texts that lead and explain."""
+    """The texts of a page with the terms marked: each bold term, and first mentions in texts named as in `LEADING` and
+    `EXPLAINING`. `names` is a result of `names_of`."""
     met: set[str] = set()
     return {name: _linked(value, name, names, met) for name, value in texts.items()}
 

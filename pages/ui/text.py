@@ -32,8 +32,8 @@ _OF_RUN: ContextVar[str] = ContextVar(KEY, default="")
 
 
 def text(page: str) -> dict[str, Any]:
-    """The texts of a page in the language of the session, by name. A text that has no translation is in English. The dict is
-    shared: never write to it.
+    """The texts of a page, or of another text file such as `common`, in the language of the session, by name. A text that has
+    no translation is in English. The dict is shared: never write to it.
 
     Call it while a page runs, never on import, because a text read on import stays in one language.
     """
@@ -56,7 +56,7 @@ def languages() -> Mapping[str, str]:
 
 
 def default_language() -> str:
-    """The language of the server; English if the requested one has no folder."""
+    """The language of the server, which `HEADLIGHT_LANGUAGE` sets; English if it sets none or one without a folder."""
     asked = os.environ.get(VARIABLE, ENGLISH)
     return asked if asked in languages() else ENGLISH
 

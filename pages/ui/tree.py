@@ -13,7 +13,7 @@ class Line(NamedTuple):
 
     Attributes:
         id: unique id, returned when the line is picked.
-        level: depth, from 0. The lines below a line are the following lines of greater depth.
+        level: depth, from 0. The lines below a line are those that follow it until a line of the same or smaller depth.
         name: the name, in bold.
         kind: class or function, as code after the name.
         detail: arguments and results, as code after the kind.

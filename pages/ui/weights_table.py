@@ -19,8 +19,9 @@ def weights_table(
     first_head: int = 1,
     positions: Positions = COUNTED,
 ) -> pd.DataFrame:
-    """One row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0. `positions` are those
-    of the queries and of the keys, if tokens are left out."""
+    """A table with one row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0.
+    `first_layer` and `first_head` are the first ones in `weights`. `positions` are those of the queries and of the keys, if
+    tokens are left out."""
     query_names, key_names = map(linked_tokens, (queries, keys), positions)
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {

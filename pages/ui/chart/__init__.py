@@ -14,11 +14,11 @@ SCRIPT, MARKS = HERE / "chart.js", HERE / "marks.js"
 
 
 def chart_component(js: str) -> Any:
-    """The component. Mount it with `key`, `data` from `message`, the chart's `height` in px and, if `message` asks
+    """The component of a chart. Mount it with `key`, `data` from `message`, the chart's `height` in px and, if `message` asks
     for clicks, `on_click_change`.
 
     Args:
-        js: JavaScript that exports the default export of `SCRIPT`, for instance by importing it from its address.
+        js: JavaScript whose default export is or calls that of `SCRIPT`, for instance by importing it from its address.
     """
     style = (HERE / "chart.css").read_text(encoding="utf-8")
     # In a shadow root, a chart would not have the styles that Plotly puts into the page.
@@ -31,7 +31,7 @@ def marks_component(js: str) -> Any:
     mounted, the chart shows only its figure.
 
     Args:
-        js: JavaScript that exports the default export of `MARKS`.
+        js: JavaScript whose default export is or calls that of `MARKS`.
     """
     return component("plotly_chart_marks", js=js)
 
@@ -40,8 +40,8 @@ class Packed(NamedTuple):
     """A figure ready to be sent.
 
     Attributes:
-        text: JSON of the figure, in which each array of numbers is replaced by its place in `numbers`.
-        numbers: the arrays one after another, little-endian. They take three quarters of the bytes of their base64.
+        text: JSON of the figure, in which each array of numbers is replaced by the range of its bytes in `numbers`.
+        numbers: the bytes of all arrays, one after another, little-endian. Base64 would take a third more.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Packed(NamedTuple):
 
 
 def packed(spec: Mapping[str, Any]) -> Packed:
-    """A figure, given as parsed JSON that `plotly.io.to_json` has written."""
+    """A figure ready to be sent. `spec` is the figure as parsed JSON, written by `plotly.io.to_json`."""
     blocks: list[bytes] = []
     text = json.dumps(_without_arrays(spec, blocks), separators=(",", ":"))
     return Packed(text, b"".join(blocks))
@@ -60,7 +60,7 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
-            which the chart scrolls, or None; `narrow`, the widths that `narrowness` counts; `asks`, the events to send
+            which the chart scrolls, or None; `narrow`, widths in px for `narrowness`; `asks`, names of the events to send
             (README.md); `name`, by which `marks_component` finds the chart; `plotly`, the address of Plotly's script; and
             `words` (README.md).
     """
@@ -69,8 +69,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
 
 def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
-    """A part of a figure. The bytes of each array are added to `blocks`, and the array is replaced by the place of its bytes
-    there."""
+    """`value`, a part of a figure, with each array replaced by the range of its bytes in all `blocks` together. These bytes are
+    added to `blocks`."""
     if isinstance(value, Mapping):
         if "bdata" not in value:
             return {name: _without_arrays(part, blocks) for name, part in value.items()}
@@ -84,15 +84,15 @@ def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
 
 
 def event(key: str, name: str) -> dict[str, Any]:
-    """The data that the browser sent with the last event of this name from a chart (README.md). Empty if there is no such
-    event. A browser can send anything: check each value."""
+    """The data of the last event called `name` that the browser sent from the chart with this key (README.md). Empty without
+    such an event. A browser can send anything: check each value."""
     sent = st.session_state.get(key)
     value = sent.get(name) if isinstance(sent, Mapping) else None
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def narrowness(key: str) -> int:
-    """How many of the widths in its `narrow` a chart is narrower than, as the browser has reported; 0 until it has."""
+    """The number of widths in `narrow` (`message`) that are larger than the chart's width. 0 until the browser reports it."""
     sent = st.session_state.get(key)
     count = sent.get("narrow") if isinstance(sent, Mapping) else None
     return count if type(count) is int and count > 0 else 0
