@@ -37,8 +37,9 @@ MOST_BESIDE = 6
 
 
 def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManager[object]]:
-    """Draw the heading of the tiles. Returns the places of the tiles and of the picked head: side by side, or one below the
-    other if one of them needs the whole width. On a projector the picked head comes first, below its title."""
+    """Draw the heading above the grid of heads. Returns two containers, for the grid and for the picked head: side by side, or
+    one below the other if one of them needs the whole width. On a projector the picked head comes first, below `title`, which
+    is drawn only there."""
     picture = None
     if presenting():
         st.header(title, anchor="picked")
@@ -52,7 +53,7 @@ def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManag
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the picked head as a small heatmap."""
+    """Draw one head as a small heatmap. `shown` is the trace, between tokens or words; `layer` and `head` count from 0."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     title = head_title(kind, layer, head)
@@ -66,8 +67,9 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
 
 
 def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: AbstractContextManager[object]) -> None:
-    """Show every head of one kind of attention as a small heatmap, in the place `tiles`. Draw the picker of their order and the
-    menu that saves them. A click on a tile opens that head."""
+    """Draw every head of one kind of attention as a small heatmap in the container `tiles`, with the head at `layer` and `head`
+    (from 0) marked. Outside of it, draw the picker of their order and the menu that saves them. A click on a heatmap picks its
+    head."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     layers, heads = shown.layers(kind), shown.heads(kind)
@@ -127,14 +129,14 @@ def _open_tile() -> None:
 
 
 def _weights_of_all(shown: Trace, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of every head of one kind for the first text, and which pairs may attend."""
+    """The weights of every head of one kind for the first text, and which pairs may attend; both [layer, head, query, key]."""
     return shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
 
 
 @cached
 def _reduced_heads(view: View, kind: str, joined: bool, most: int) -> Reduced:
-    """The weights of all heads, reduced to at most `most` rows and columns each. `joined`: whether the attention is between
-    words."""
+    """The weights of all heads of one kind, reduced to at most `most` rows and columns each. `joined`: whether the attention is
+    between words instead of tokens."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     weights = (shown.weights(kind, layer)[0].numpy() for layer in range(shown.layers(kind)))

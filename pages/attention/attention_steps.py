@@ -34,14 +34,15 @@ Cell = tuple[int, int]
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
-# Names in the address: the row of the head that is followed, below a large map and through the matrices of all steps; and the
-# row of one number in the matrix of a step.
+# Names in the address. `query`: the query that is followed, below a large map and through the matrices of all steps. `row`: the
+# row of the opened number in the matrix of its step.
 QUERY, ROW = "query", "row"
 
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show every matrix of one head, from input to output; or one matrix, with the computation of one of its numbers. A click
-    on a number opens it, and its row is followed through all matrices."""
+    """Show the matrices of all attention steps of one head; or if a step is picked, only its matrix, with the computation of
+    one number. A click on a number opens its computation. The row of its query is framed in all matrices whose rows are
+    queries."""
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
     model, (queries, keys) = view.pipeline.model, map_names(view, trace, kind)
@@ -86,8 +87,9 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
 
 def take_linked_row(count: int) -> None:
-    """Follow the row that a link names `row` alone: that of its number, or in older links that of a large map. Call it before
-    the followed row is read, if rows are queries. `count` is the number of rows."""
+    """If a link has `row` but no `query`, follow the query with that index: some links name only the row of a number, and older
+    ones the row of a large map. Call it before the followed row is read, if rows are queries. `count` is the number of rows;
+    another index is refused."""
     asked = unread(ROW)
     if asked is None or QUERY in st.query_params:
         return
@@ -104,8 +106,9 @@ def take_linked_row(count: int) -> None:
 
 
 def open_number(step: str, row: object, column: object, query: int | None = None) -> None:
-    """Open the computation of one number of a step, after a click on its cell. Row and column come from the browser: values
-    that are not whole numbers are ignored, and others are limited to the matrix. `query` is the row to follow."""
+    """Open the computation of one number of the step named `step`, after a click on its cell. Row and column come from the
+    browser, counted from 0: values that are not whole numbers are ignored, and others are limited to the matrix. `query` is the
+    query to follow; None keeps the current one."""
     if isinstance(row, int) and isinstance(column, int):
         for name, value in {"part": "steps", "step": step, ROW: row, "column": column, QUERY: query}.items():
             if value is not None:
@@ -122,7 +125,8 @@ def _close() -> None:
 
 
 def _show_overview(steps: Sequence[AttentionStep], own_columns: tuple[int, int], sides: Sides, row: int) -> None:
-    """Show the matrices of all steps in order, in one figure."""
+    """Show the matrices of all steps in order, in one figure. `own_columns` are the first column of the head in the
+    concatenated heads, and the first column after it; `row` is the followed query."""
     words = text("steps")
     matrices = []
     for place, step in enumerate(steps, start=1):
@@ -138,7 +142,7 @@ def _show_overview(steps: Sequence[AttentionStep], own_columns: tuple[int, int],
 
 
 def _open_cell(key: str, steps: Sequence[AttentionStep]) -> None:
-    """Open the number that was clicked in a chart with one picture for each of the steps."""
+    """Open the number that was clicked in the chart `key`, which has one heatmap for each of `steps`, in their order."""
     sent = event(key, "click")
     axis = sent.get("axis")
     if isinstance(axis, int) and 0 < axis <= len(steps):
@@ -159,14 +163,16 @@ def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str
 
 
 def _show_matrix(step: AttentionStep, own_columns: tuple[int, int], sides: Sides, row: int, cell: Cell) -> None:
-    """Show the matrix of one step at reading size. A click on a number opens it."""
+    """Show the matrix of one step, large enough to read, with the followed row and the opened cell framed. A click on a number
+    opens it."""
     matrix = _matrix(step, own_columns, sides, row, cell)
     alt, key = _alt(text("steps")["steps"][step.name]["title"], step), f"step-{step.name}"
     show(chart(tensor_map, matrix, labels=figure_labels()), key, alt, asks={"click": lambda: _open_cell(key, [step])})
 
 
 def _show_row(step: AttentionStep, trace: Trace, kind: str, sides: Sides, row: int) -> None:
-    """Show the numbers of the followed row, and the code that computes a step."""
+    """Show the numbers of the followed row, and the code that computes the step. If the rows are not queries, write instead
+    that no single row belongs to a query."""
     words, config = text("steps"), trace.config
     if step.tokens[0] != "query":
         st.caption(words["every_row"])

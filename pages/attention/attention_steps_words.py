@@ -26,7 +26,7 @@ def say(step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> Non
 
 
 def _why(step_words: dict[str, str], step: AttentionStep, config: NetworkConfig, kind: str) -> str:
-    """The reason for a step. For networks other than our own, one that is true for all of them."""
+    """The reason for a step, as a sentence. For networks other than our own, a sentence that is true for all of them."""
     if not isinstance(config, TransformerConfig):
         crossed = ("why_cross_other", "why_other", "why_cross", "why")
         names = crossed if kind == "cross" else ("why_other", "why")
@@ -77,7 +77,7 @@ def _shape(step: AttentionStep, head: int, heads: int) -> str:
 
 
 def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
-    """The function or method that computes a step."""
+    """The function or method that computes the step `name`, such as `scaled_scores`, in attention of this kind."""
     layer = EncoderLayer if Kind.of(kind).stack == "encoder" else DecoderLayer
     functions = {
         **dict.fromkeys(("input", "memory"), layer.forward),

@@ -25,7 +25,8 @@ from transformer.tracing.paths import Kind
 
 
 def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one map that combines heads or layers, and a picker of the way to combine them."""
+    """Show one map that combines the weights of several heads or layers, and a picker of the way to combine them. Over heads,
+    `layer` is combined; over layers, `head` of every layer."""
     words = text("attention")
     allowed, (queries, keys) = shown.allowed(kind)[:, 0], map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array
@@ -79,7 +80,7 @@ def _explain_combined(way: str, layers: Layers, layer: int, head: int, query: in
     Args:
         way: the way to combine, such as `mean-over-heads`.
         layer, head: the picked layer and head, counted from 0.
-        names: the query and the key.
+        query, key, names: the cell, counted from 0, and its two tokens with their positions.
     """
     words = text("attention")
     over_heads = way.endswith("heads")
@@ -102,12 +103,13 @@ def _explain_combined(way: str, layers: Layers, layer: int, head: int, query: in
 
 
 def _explain_rollout(layers: Layers, layer: int, query: int, key: int, names: tuple[str, str], keys: Sequence[str]) -> None:
-    """Show the sum of products that a rollout computes in a layer; in the first layer, the mean of its heads and the stream.
+    """Show how one number of the attention rollout at a layer is computed: as a sum of products of its mean weights and the
+    rollout below. In the first layer, it is the mean of its heads plus 1 on the diagonal, divided by the row's sum.
 
     Args:
-        layer: the layer, counted from 0.
-        names: the query and the key.
-        keys: the tokens.
+        layer, query, key: the layer and the cell, counted from 0.
+        names: the query and the key with their positions.
+        keys: all tokens that are read.
     """
     words, (first, second) = text("attention")["combined_numbers"], map(literal, names)
     means = np.stack([of_layer.mean(0, keepdims=True) for of_layer in layers]).astype(np.float64)

@@ -35,7 +35,8 @@ def show_edited_output(view: View, trace: Trace, edits: tuple[Intervention, ...]
 
 
 def _show_turned(view: View, trace: Trace, again: Trace) -> None:
-    """Say at which token the last vector has turned most."""
+    """Write at which token the edits turn the vector of the last stack most, and the cosine of the vectors without edits
+    (`trace`) and with edits (`again`)."""
     stack = view.pipeline.stacks[-1]
     before, after = (run[f"{stack}.output"].values[0].numpy() for run in (trace, again))
     angles = cosine(before, after)

@@ -33,8 +33,8 @@ FEW = 3  # fewer tokens have no order worth comparing
 
 
 def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head beside weight × gradient for one token, and compare the weights in the row that writes this
-    token with the share of each token that is read."""
+    """Draw the weights of a head beside weight × gradient for one picked token. If the head's queries are on the side of the
+    output, also compare the weights in the row that predicts this token with input × gradient of each key."""
     words = text("gradients")
     if view.pipeline.output_kind != "tokens":
         st.info(words["no_tokens"], icon=":material/info:")
@@ -83,7 +83,8 @@ def _explain_weight(view: View, trace: Trace, kind: str, layer: int, head: int, 
 
 
 def _explain_product(view: View, trace: Trace, kind: str, layer: int, head: int, position: int, token: int, cell: Cell) -> None:
-    """Show a weight, the gradient of the log-probability of a token with respect to it, and their product."""
+    """Show a weight, its gradient and their product. The gradient is that of the log-probability (in nats) of the id `token` in
+    row `position` of the logits."""
     words, place = text("gradients"), (layer, head, cell.row, cell.column)
     weight, gradient = (float(values[place]) for values in view.run(_of_weight_and_gradient, view, position, token)[kind])
     queries, keys = map(numbered_tokens, map_names(view, trace, kind))
@@ -101,7 +102,8 @@ def _compare_row(
     allowed: Bool[np.ndarray, " key"],
     token: str,
 ) -> None:
-    """Draw the weights of a row beside the size of each token's share, and say how alike they order the tokens."""
+    """Draw the weights of one query beside the absolute values of `shares` (input × gradient of each key), scaled to a sum of
+    1, and write the rank correlation of the two. `token` is the token that the row predicts."""
     words, sizes = text("gradients"), abs(shares)[allowed]
     sizes = sizes / max(float(sizes.sum()), 1e-12)
     seen, tokens = weights[allowed], [key for key, may in zip(keys, allowed, strict=True) if may]
@@ -115,24 +117,26 @@ def _compare_row(
 
 
 def _explained(view: View, trace: Trace) -> list[int]:
-    """The token that is explained in each row of the logits: the next token of the target, or for an encoder alone the most
-    probable token."""
+    """The id whose log-probability is explained in each row of the logits: the next token of the target, or for an encoder
+    alone the most probable token."""
     return view.expected(trace) if trace.target_ids else trace.logits[0].argmax(-1).tolist()
 
 
 @cached
 def _of_weights(view: View, position: int, token: int) -> dict[str, Float[np.ndarray, "layer head query key"]]:
-    """Weight × gradient of the log-probability of a token, in nats, for every weight."""
+    """Kind of attention → weight × gradient of the log-probability of the id `token` in row `position` of the logits, in
+    nats."""
     return attention_gradients(view.pipeline, view.trace(), position, token)
 
 
 @cached
 def _of_weight_and_gradient(view: View, position: int, token: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Every weight, and the gradient of the log-probability of a token with respect to it: [layer, head, query, key]."""
+    """Kind of attention → every weight, and the gradient with respect to it of the log-probability of the id `token` in row
+    `position` of the logits; both [layer, head, query, key]."""
     return weights_and_gradients(view.pipeline, view.trace(), position, token)
 
 
 @cached
 def _of_inputs(view: View, position: int, token: int) -> dict[str, Float[np.ndarray, " position"]]:
-    """Input × gradient of the log-probability of a token, in nats, for every token that is read."""
+    """Side → input × gradient of the log-probability of the id `token`, in nats, for every token that is read on this side."""
     return input_gradients(view.pipeline, view.trace(), position, token).values

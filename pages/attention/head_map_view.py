@@ -41,8 +41,8 @@ MOST_LINKS = 40
 
 
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show one head as a heatmap, and which row wrote which token. `shown` is `trace`, or `trace` between words
-    (`pick_words`)."""
+    """Show one head as a heatmap, and below it the tokens that its rows wrote. `shown` is `trace`, or the same trace with
+    pieces joined to words (`pick_words`)."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
@@ -130,8 +130,8 @@ def _show_row(
     columns: Sequence[int],
 ) -> None:
     """For a large map: write how many rows and columns of weights each cell shows; draw a picker of rows, and every weight of
-    the picked row. `rows` and `columns` are the positions of the queries and of the keys. Instead of a row that is left out,
-    the next one is shown."""
+    the picked row. `rows` and `columns` are the positions of the queries and of the keys. If the picked query is hidden, the
+    next query that is not hidden is shown."""
     words, first, last = text("attention"), rows[0], rows[-1]
     say_cells(weights.shape, MAP_TOKENS, "map_reduced")
     take_linked_row(last + 1)
@@ -144,7 +144,8 @@ def _show_row(
 
 
 def say_cells(shape: Sequence[int], most: int, name: str = "cells") -> None:
-    """Write how many rows and columns of numbers each cell shows, if a map was reduced to at most `most` cells on a side."""
+    """If a matrix of this shape was reduced to a map of at most `most` cells on a side, write how many rows and columns each
+    cell stands for. `name` is the key of the sentence in the page's texts."""
     if max(shape) > most:
         rows, columns = (-(-count // most) for count in shape)
         st.caption(text("attention")[name].format(rows=rows, columns=columns))
@@ -157,7 +158,7 @@ def _marked_cells(marks: Marks) -> dict[str, Any]:
 
 
 def _not_special(view: View, shown: Trace, side: Side) -> list[int]:
-    """The positions of the first text whose token is not a special token. An unknown word stays."""
+    """The positions of the first text's tokens on a side, without those of special tokens. Unknown words are included."""
     vocabulary = view.pipeline.vocabulary(side)
     special = {*vocabulary.specials} - {vocabulary.unk}
     return [position for position, token_id in enumerate(shown.ids_of(side)[0]) if token_id not in special]

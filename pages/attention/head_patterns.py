@@ -28,14 +28,14 @@ LEAST_REPEATED = 4
 
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
-    """Every measure of every head of one kind of attention, for the text of this run."""
+    """Measure → its value for every [layer, head] of one kind of attention, for the first text of this run."""
     return view.run(_measured, view, kind, isinstance(shown, WordTrace))
 
 
 @cached
 def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
-    """Compute the measures layer by layer, which needs little extra memory. `joined`: whether the attention is between
-    words."""
+    """`head_measures`, computed layer by layer to save memory. `joined`: whether the attention is between words instead of
+    tokens."""
     trace = view.trace()
     shown = WordTrace.of(trace) if joined else trace
     aligned = _aligned(view, shown, kind)
@@ -54,8 +54,8 @@ def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
 
 
 def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key"] | None:
-    """True for each pair in which the query needs the key for the task. None for self-attention, or if the model has no task
-    that defines such pairs."""
+    """True for each pair in which the query needs the key for the task, such as the translation of a word. None for
+    self-attention, or if the model has no task that defines such pairs."""
     if kind != "cross" or view.pipeline.card.task not in TASKS:
         return None
     queries, keys = shown.tokens(kind)
@@ -118,7 +118,7 @@ def induction_head(view: View, trace: Trace) -> Head | None:
 
 
 def say_induction(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """If this is the induction head, say where it looks and what such a head is for."""
+    """If this head is the induction head (`induction_head`), write where it looks and what such a head is for."""
     if induction_head(view, trace) == (kind, layer, head):
         of_head = float(head_measures(view, trace, kind)["induction"][layer, head])
         st.markdown(text("attention")["induction_says"].format(share=share(of_head)))

@@ -116,7 +116,7 @@ def _ask(question: Question) -> None:
 
 
 def _show_truth(question: Question) -> None:
-    """Draw the true weights with the marks on them, and write how much attention each answer caught."""
+    """Draw the true weights with the marks on them, and write which share of the attention each answer marked."""
     words = text("prediction")["attention"]
     query = question.queries[question.rows[0]]
     st.markdown(words["truth_row" if question.what == ROW else "truth_map"].format(token=literal(query)))
@@ -145,7 +145,7 @@ def _draw(question: Question) -> None:
 
 
 def _sentence(question: Question, answer: Cells) -> str:
-    """A sentence: how much attention an answer caught, compared with the most that it could catch."""
+    """A sentence with the share of the attention on the marked cells, and the largest share on as many cells."""
     words = text("prediction")["attention"]
     marked = np.zeros(question.weights.shape, dtype=bool)
     marked.flat[list(answer)] = True
@@ -160,7 +160,7 @@ def _sentence(question: Question, answer: Cells) -> str:
 
 
 def _difference(caught: CaughtAttention) -> str:
-    """The key of the sentence about the difference between a prediction and the true weights."""
+    """The name of the text about the difference between a prediction and the true weights."""
     if caught.missed is None:
         return "all" if caught.count > 1 else "only"
     if caught.lead < FLAT:

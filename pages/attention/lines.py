@@ -23,7 +23,7 @@ class LinesState(NamedTuple):
 
     Attributes:
         locked: `query` or `key`, and the position of each locked token: first the queries, ascending.
-        heads: the heads whose lines are drawn, ascending.
+        heads: the heads whose lines are drawn, counted from 0, ascending.
         threshold: weights below it have no line.
     """
 
@@ -85,8 +85,8 @@ def lines(
 def lines_data(
     shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], state: LinesState, head: int | None
 ) -> dict[str, Any]:
-    """All data that `lines.js` needs, except the weights. The arguments are as for `lines`; `shape` is the shape of the
-    weights."""
+    """The data for `lines.js` except the weights: tokens, colours, words and the initial `state`. The arguments are as for
+    `lines`; `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
@@ -99,17 +99,19 @@ def lines_data(
 
 
 def heads_on(key: str, count: int) -> tuple[int, ...]:
-    """The heads that are on in the `lines` widget with this key, out of `count` heads; for use in its `on_change`."""
+    """The heads, counted from 0, that are on in the `lines` widget with this key, out of `count` heads. Call it in its
+    `on_change`."""
     return state_of((st.session_state.get(key) or {}).get("view"), (count, 0, 0), 0).heads
 
 
 def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The weights in single precision, as they are sent to the browser. A masked pair is −1."""
+    """The weights in single precision, as they are sent to the browser: −1 for a masked pair, 0 for NaN or infinity."""
     return np.where(allowed, np.nan_to_num(weights, posinf=0, neginf=0), MASKED).astype(np.float32)
 
 
 def state_of(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
-    """The state that the browser or a link sent. It is untrusted, so tokens and heads that do not exist are dropped."""
+    """The state in `view`, which the browser or a link sent. It is untrusted: tokens and heads outside of `shape` (the numbers
+    of heads, queries and keys) are dropped, and an invalid threshold is replaced by `threshold`."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]

@@ -24,7 +24,8 @@ from transformer.tracing.paths import Kind
 
 def show_lines(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Show the heads of a layer as lines between two columns of tokens. The locks, heads and threshold are kept in the URL. If
-    a token is locked, a button opens the steps of the picked head at it. `shown` is `trace`, or `trace` between words.
+    a token is locked, a button opens the steps of the picked head at the first of these. `shown` is `trace`, or the same trace
+    with pieces joined to words.
 
     The picked head is always switched on (unless all heads are off), because the heading above names it.
     """
@@ -60,8 +61,9 @@ def show_lines(view: View, trace: Trace, shown: Trace, kind: str, layer: int, he
 
 
 def _offer_steps(trace: Trace, shown: Trace, kind: str, layer: int, head: int, side: str, position: int) -> None:
-    """Draw a button that opens the steps of a head at a locked token: at the largest weight of a query, or on a key. Of a word,
-    at the largest weight of its pieces."""
+    """Draw a button that opens the steps of a head at a locked token: at the largest weight in the row of a query (`side`), or
+    in the column of a key. If the token is a word, the largest weight of all its pieces counts. `position` is that of the
+    token."""
     words, of = text("attention"), Kind.of(kind)
     groups = word_groups(trace, of.queries if side == "query" else of.keys)
     pieces = [position] if shown is trace else list(groups[position])
@@ -83,27 +85,27 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
-    """Whether a change from the heads `before` to the heads `on` switched the picked head, `head`, off, so that the first head
-    that is still on must be picked. False if no head is on. Also False if `head` was not on before: then it was picked while
-    the browser's report of an earlier change was on its way."""
+    """Whether the visitor switched off the picked head, so that another head must be picked: `head` was on in `before` and is
+    not in `on`. Always False if no head is on. Also False if `head` was not on before: then it was picked while the browser's
+    report of an earlier change was on its way."""
     return bool(on) and head in before and head not in on
 
 
 def _locked_in_url() -> list[tuple[str, int]]:
-    """The locked tokens: the side and the position of each."""
+    """The locked tokens in the address, as pairs of `query` or `key` and a position, counted from 0."""
     sides = {"q": "query", "k": "key"}
     tokens = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
     return [(sides[part[0]], int(part[1:])) for part in tokens if len(part) < 6]
 
 
 def _heads_in_url(count: int) -> tuple[int, ...]:
-    """The heads that are on, of `count` heads; counted from 0."""
+    """The heads that are on in the address, out of `count` heads; counted from 0. Empty if it names none."""
     parts = st.query_params.get("heads", "").split(",")
     return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
 
 
 def _threshold_in_url() -> float:
-    """The weight below which no line is drawn."""
+    """The weight below which no line is drawn: from the address, or `THRESHOLD`."""
     number = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
     return float(number[0]) if number else THRESHOLD
 

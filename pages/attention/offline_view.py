@@ -27,7 +27,8 @@ BODY = Markup("""<h1>{title}</h1>
 
 
 def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
-    """The HTML of the picked view. `shown` is the trace, between tokens or words."""
+    """An HTML page that works without a server: all heads of one kind as small heatmaps, and the lines of the picked layer, in
+    this state. `shown` is the trace, between tokens or words."""
     words = text("attention")
     saved = words["saved_view"]
     queries, keys = map_names(view, shown, kind)

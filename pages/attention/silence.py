@@ -55,8 +55,8 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
 
 
 def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, ...]) -> tuple[str, bool]:
-    """A sentence about the probability that is lost without some heads of a layer, and whether the answer stays the same, which
-    is False if the target was typed. Layer and heads are counted from 0."""
+    """A sentence about the probability that the answer loses without some heads of a layer, and whether the answer stays the
+    same (always False if the target was typed). Layer and heads are counted from 0."""
     words, vocabulary = text("silence"), view.pipeline.vocabulary("target")
     edits = (silence(kind, layer, heads),)
     first, ids = view.first_row(), view.expected(trace)
@@ -79,9 +79,9 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 
 
 def show_other_need(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Write what another head of the layer looks at in the row that is shown first for this head. A single head would have to
-    average what these two heads read. Draw a choice that silences one of the two heads or both. If no other head clearly looks
-    elsewhere, draw nothing. `shown` is `trace`, or `trace` between words, as in the picture of the head."""
+    """Write what another head of the layer looks at, in the row that is shown first for this head; a single head would have to
+    average what the two read. Draw a choice that silences one of the two heads or both. Draw nothing if no other head clearly
+    looks elsewhere. `shown` is `trace`, or the same trace with pieces joined to words, as in the picture of the head."""
     words, (row, key) = text("silence"), cell_to_show(shown, kind, layer, head)
     weights = shown.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

@@ -34,7 +34,8 @@ BLOCK, MORE = "block_menu", "more_edits"
 
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the list of edits, and how they change the answer, the probabilities and the weights."""
+    """Show the list of edits, and how they change the answer, the probabilities and the weights. For a model that writes, also
+    show how much each head matters."""
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()
@@ -54,7 +55,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
 
 
 def _offer(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Show buttons that each add an edit."""
+    """Show buttons that each add an edit: of the viewed head, of its layer, or of the whole model."""
     words = text("whatif")
     queries, keys = trace.tokens(kind)
     of = Kind.of(kind)
@@ -151,7 +152,7 @@ def _answers_table(clean: Sequence[str], edited: Sequence[str]) -> None:
 
 
 def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
-    """Show how much each head matters for one picked token of the answer."""
+    """Show how much the log-probability of one picked token of the answer drops without each head."""
     words, kinds = text("whatif"), text("attention")["kinds"]
     tokens = view.pipeline.vocabulary("target").tokens_of(view.expected(trace))
     # Steps are counted from 1, as on Patching and Watch it write.

@@ -53,7 +53,8 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
 
 
 def _show_by_step(by_step: Mapping[int, Float[np.ndarray, "layer head"]]) -> None:
-    """Say the smallest error after each number of training steps, and draw the errors of all heads as a table that unfolds."""
+    """Write the smallest alignment error after each number of training steps, and draw a folded table of the errors of all
+    heads. `by_step` maps the number of steps to the errors."""
     words, said = text("head_patterns"), text("head_patterns")["alignment"]
     least = [f"{whole(step)}: **{fixed(errors.min(), 2)}**" for step, errors in by_step.items()]
     st.caption(said["training"].format(steps="; ".join(least)))
@@ -94,13 +95,13 @@ def _explain_error(view: View, layer: int, head: int, error: float, count: int) 
 
 
 def _judged(link: tuple[int, int], sentence: Aligned) -> str:
-    """Whether a link is sure, possible or wrong."""
+    """What the reference alignment of the sentence says about a link between two words: `sure`, `possible` or `wrong`."""
     return "sure" if link in sentence.sure else "possible" if link in sentence.possible else "wrong"
 
 
 @cached
 def _table() -> pd.DataFrame:
-    """The sentences with their links, as words."""
+    """A table of the sentences and their links, each link as a pair of words."""
     columns = text("head_patterns")["alignment"]["columns"]
     return pd.DataFrame(
         [

@@ -49,8 +49,8 @@ def show_plain_answer(view: View) -> None:
 
 
 def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
-    """Draw the player and the buttons that save its content. If the pieces of the text are joined into words, `of` has the
-    positions of each word."""
+    """Draw the player and the buttons that save its content. `of` has the positions of each word's pieces if the text is shown
+    in words; otherwise it is empty."""
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -95,7 +95,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 
 def picked_step(count: int) -> int:
-    """The step of the session or of the link, counted from 0; the first by default."""
+    """The step that is picked in the session or in the link, counted from 0, out of `count` steps; the first by default."""
     return kept_number(STEP, 1, count, 1) - 1
 
 

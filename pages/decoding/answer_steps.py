@@ -84,7 +84,8 @@ class Run:
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
         """The probabilities of all tokens in the step that made a hypothesis, for its row of the batch: first the model's own,
-        then those after each logits processor. The array is cached, so do not write to it."""
+        then without special tokens if these are excluded, then after each logits processor. The array is cached, so do not
+        write to it."""
         place = made.step, made.row
         if place not in self._distributions:
             # In double precision, like the draws. In float32, a low temperature would turn small probabilities into 0, and a 0
@@ -115,7 +116,8 @@ class Run:
         return 1 + int((own > own[made.token]).sum())
 
     def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
-        """The attention weights of the last position that was read, for one head or as the mean over the heads of a layer."""
+        """The attention weights of the last position that the step of a hypothesis read, for one head, or if `head` is None, as
+        the mean over the heads of the layer. Layers and heads are counted from 0."""
         weights = self.step(made).attention(kind, made.row)[layer].numpy()
         return weights.mean(0) if head is None else weights[head]
 
@@ -161,7 +163,7 @@ def without_special_tokens(run: Run, made: Hypothesis) -> bool:
 
 def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:
     """The steps of the answer for `player.js`, with the attention of a layer and a head; a head of None is the mean over the
-    heads. If the pieces of the text are joined into words, `of` has the positions of each word."""
+    heads. `of` has the positions of each word's pieces if the text is shown in words; otherwise it is empty."""
     sent, read = [], run.tokens_of(run.step(run.chain[-1]).input_ids[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))
@@ -195,12 +197,12 @@ def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = (
 
 
 def with_rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> Float[np.ndarray, " shown"]:
-    """The values of the tokens `top`, then the sum over all others, if there are any."""
+    """The values of the ids `top`, then the sum over all other ids, if there are any."""
     return np.append(values[top], _rest(values, top)) if len(top) < len(values) else values[top]
 
 
 def _rest(values: Float[np.ndarray, " token"], top: Sequence[int]) -> float:
-    """The sum over all tokens but `top`. It is 0 only if each of their values is 0, for example because they were cut off."""
+    """The sum over all ids but `top`. It is 0 only if each of their values is 0, for example because they were cut off."""
     return np.delete(values, top).sum()
 
 
@@ -210,7 +212,8 @@ def _short(values: Float[np.ndarray, " value"]) -> list[float]:
 
 
 def table(run: Run) -> pd.DataFrame:
-    """A row for each step of the answer."""
+    """A table with a row for each step of the answer: what the decoder read, the token, and its rank and probabilities. Steps
+    are counted from 1."""
     rows = []
     for made, token in zip(run.chain, run.tokens, strict=True):
         read = run.tokens_of(run.step(made).input_ids[made.row].tolist())

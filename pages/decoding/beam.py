@@ -29,8 +29,8 @@ KEY, NODE = "beam-tree", "node"
 
 
 def show_beam(view: View, run: Run, of: tuple[Group, ...]) -> None:
-    """Draw the tree, the hypotheses kept to the end, and the picked node. If the pieces of the text are joined into words, `of`
-    contains the positions of each word."""
+    """Draw the tree, the hypotheses kept to the end, and the picked node. For a method other than beam search, only say so.
+    `of` has the positions of each word's pieces if the text is shown in words; otherwise it is empty."""
     words, method = text("decoding"), run.settings.method
     if not isinstance(method, Beam):
         st.info(words["no_beam"], icon=":material/account_tree:")
@@ -49,7 +49,8 @@ def show_beam(view: View, run: Run, of: tuple[Group, ...]) -> None:
 
 
 def tree_nodes(run: Run) -> list[TreeNode]:
-    """The hypotheses as nodes of the tree. Within each step, the best comes first."""
+    """The hypotheses as nodes of the tree. Within each step, those that are never pruned come before the others, and the larger
+    total log-probability comes first in both groups."""
     words, generation = text("decoding"), run.generation
     nodes = []
     for step in generation.steps:
@@ -71,7 +72,8 @@ def tree_nodes(run: Run) -> list[TreeNode]:
 
 
 def tree_table(run: Run) -> pd.DataFrame:
-    """A row for each hypothesis, with the number of its parent and of the step that pruned it."""
+    """A table with a row for each hypothesis, the number of its parent, and the step that pruned it. Steps are counted from
+    1."""
     made, pruned = run.generation.hypotheses, run.generation.pruned
     frame = pd.DataFrame(
         [each._asdict() for each in made], columns=["number", "parent", "step", "log_probability", "total", "score", "ended"]
@@ -112,8 +114,8 @@ def _said(run: Run, made: Hypothesis) -> str:
 
 
 def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
-    """Draw a table of the hypotheses that were kept to the end. If the model has a limit of doubt, the table says which ones
-    are below it."""
+    """Draw a table of the hypotheses that were kept to the end. If the model's card has a limit of doubt, the table says which
+    hypotheses have a lower mean log-probability per token."""
     words, doubt = text("decoding"), run.pipeline.card.measures.get("doubt")
     rows = [
         {
@@ -152,7 +154,8 @@ def _show_differences(view: View, run: Run, method: Beam) -> None:
 
 
 def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
-    """Show the distribution from which a token of a branch was chosen, and the attention to the text in that step."""
+    """Show the distribution from which the last token of a hypothesis was chosen, and the attention to the text in that
+    step."""
     words, step = text("decoding"), run.step(made)
     branch = run.tokens_of(each.token for each in run.generation.chain(made))
     st.markdown(words["node"].format(branch=quoted_tokens(branch, [len(branch) - 1])))

@@ -31,8 +31,8 @@ def show_undo(other: Run, forced: Forced) -> None:
 
 
 def show_branch(run: Run, other: Run | None, forced: Forced, shown: Run, step: int) -> None:
-    """Draw the list of forced tokens, tokens to click, and both answers. `other` is the run with forced tokens; None if no
-    token is forced."""
+    """Draw the list of forced tokens, buttons that force another token at `step` (from 0) of the run in the player, `shown`,
+    and the answers of both runs: `run` without forced tokens and `other` with them, which is None if no token is forced."""
     words = text("decoding")
     st.markdown(words["branch_text"])
     made = shown.chain[min(step, len(shown.chain) - 1)]

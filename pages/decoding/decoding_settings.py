@@ -80,13 +80,13 @@ def pick_settings() -> Settings:
 
 
 def generate(view: View, settings: Settings) -> Generation:
-    """The steps with which a view's model answers its first text, from the shared cache."""
+    """The decoding steps of the answer of a view's model to the view's first text, from the shared cache."""
     return view.run(generated, view.key, view.source, settings)
 
 
 @cached
 def generated(key: Key, source: str, settings: Settings) -> Generation:
-    """The steps with which a model answers a text.
+    """The decoding steps of the answer of a model to a text.
 
     Raises:
         HeadlightError: the model cannot read the text.

@@ -60,8 +60,8 @@ def _effects(run: Run, titles: list[str], distributions: Float[np.ndarray, "stag
 def _show_samples(
     run: Run, made: Hypothesis, method: Sample, tokens: list[str], probabilities: Float[np.ndarray, " shown"]
 ) -> None:
-    """Draw a switch. While it is on, also draw how often each token comes in `SAMPLES` samples of this step, beside its
-    probability after the last logits processor. `tokens` are the names of the bars."""
+    """Draw a switch. While it is on, also draw how often each token occurs in `SAMPLES` samples of this step, beside its
+    probability after the last logits processor. `tokens` are the names of the bars, and `probabilities` their probabilities."""
     words = text("decoding")
     if not st.toggle(words["draw"].format(count=SAMPLES), key="draws", bind="query-params", help=words["draw_help"]):
         return
@@ -102,7 +102,7 @@ def _show_temperature(run: Run, made: Hypothesis) -> None:
 
 
 def stage_title(stage: Stage) -> str:
-    """The name of a stage, with the value of its logits processor."""
+    """The name of a stage of the distribution, with the value of its logits processor if it has one."""
     words = text("decoding")
     if isinstance(stage.by, str):
         return words["stage"][{OWN: "own", ALLOWED: "allowed"}[stage.by]]

@@ -15,8 +15,8 @@ from transformer.pipeline.decoding.methods import Hypothesis
 
 
 def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0, titles: Sequence[str] = ("",)) -> None:
-    """Draw how the probability of a bar was computed at a stage: of a token of `Run.top`, or, in the bar after them, of all
-    others. `titles` are the names of the stages."""
+    """Draw how the probability of the bar `column` was computed at a stage, an index of `Run.distributions`. The bars are the
+    tokens of `Run.top`, then one bar for all other tokens. `titles` are the names of the stages."""
     words, top, distributions = text("decoding"), run.top(made), run.distributions(made)
     probabilities = distributions[stage]
     if column >= len(top):
@@ -35,14 +35,15 @@ def explain_probability(run: Run, made: Hypothesis, column: int, stage: int = 0,
 
 
 def explain_loss(tokens: Sequence[str], probabilities: Float[np.ndarray, " token"], column: int) -> None:
-    """Draw how the loss of a token was computed from its probability."""
+    """Draw how the loss of the token at index `column`, in nats, was computed from its probability."""
     share = float(probabilities[column])
     st.markdown(text("decoding")["explain_loss"].format(token=literal(tokens[column])))
     st.latex(rf"-\ln({latex(share)}) = {latex(-float(np.log(max(share, np.finfo(float).tiny))))}")
 
 
 def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) -> None:
-    """Draw how the probability that label smoothing asks for was computed: of a token of `Run.top`, or of all others."""
+    """Draw how label smoothing computes the target probability of the bar `column`. The bars are the tokens of `Run.top`, then
+    one bar for all other tokens. `smoothing` is from 0 to 1."""
     words, top, vocab = text("decoding"), run.top(made), len(run.own(made))
     if column >= len(top):
         rest = vocab - len(top)
@@ -57,12 +58,12 @@ def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) ->
 
 
 def explain_samples(token: str, drawn: int, count: int) -> None:
-    """Draw how the share of samples in which a token was drawn was computed."""
+    """Draw how the share of samples that are this token was computed: `drawn` of `count` samples."""
     st.markdown(text("decoding")["explain_drawn"].format(token=literal(token), drawn=drawn, count=count))
     st.latex(rf"\frac{{{drawn}}}{{{count}}} = {latex(drawn / count)}")
 
 
 def explain_mean_weight(weights: Float[np.ndarray, " head"], layer: int, key: str) -> None:
-    """Draw the mean over the heads of a layer of the attention to a token."""
+    """Draw how the mean of `weights` was computed: the attention of each head of a layer (from 0) to the token `key`."""
     st.markdown(text("decoding")["explain_weight"].format(layer=layer + 1, key=literal(key), count=len(weights)))
     st.latex(mean_formula(weights.tolist()))

@@ -19,7 +19,7 @@ BETWEEN = re.compile(r", (?=\d+ )")
 
 
 class Forced(NamedTuple):
-    """The tokens that the visitor typed or clicked to force them.
+    """The tokens that the visitor forces, typed or clicked.
 
     Attributes:
         tokens: those that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
@@ -67,19 +67,20 @@ def forced_tokens(view: View, run: Run) -> Forced:
 
 
 def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
-    """The run with forced tokens: (step, id) pairs, steps counted from 0."""
+    """The run with these forced tokens and the other settings of `run`. `tokens` are (step, id) pairs; steps are counted from
+    0."""
     return run_of(view, run.settings.with_forced(tokens))
 
 
 def force(step: int, token: str) -> None:
-    """Force a token at a step, counted from 1. It replaces a token that was forced at this step before. Called before the app
-    runs again."""
+    """Force a token at a step, counted from 1. It replaces a token that was forced at this step before. Call this in a
+    callback."""
     take_back(step)
     st.session_state[FORCE] = [*st.session_state[FORCE], f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
 
 
 def take_back(step: int) -> None:
-    """Remove the forced token of a step, counted from 1. Called before the app runs again."""
+    """Remove the forced token of a step, counted from 1. Call this in a callback."""
     st.session_state[FORCE] = [phrase for phrase in st.session_state.get(FORCE, []) if _step(phrase) != step]
 
 

@@ -59,7 +59,8 @@ def show_lens(view: View, run: Run) -> None:
 
 
 def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
-    """Draw how the most probable token at a point of the stream, and the rank of the written token, were computed."""
+    """Draw how the logit lens computes the most probable token at a point of the residual stream, and the rank of the written
+    token. `place` is the name of the point; the row of `cell` is the point, and its column is the step."""
     words, found = text("decoding"), lens_number(readout, run.generation, cell.row, cell.column)
     token, written = (literal(name) for name in run.tokens_of([found.token, run.chain[cell.column].token]))
     share = words["lens_share"].format(count=len(found.share.terms), rule=text("common")["softmax_rule"])

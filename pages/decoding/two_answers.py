@@ -81,6 +81,7 @@ def _open(step: int) -> None:
 
 
 def _probabilities(run: Run, own: np.ndarray, names: list[str]) -> np.ndarray:
-    """The probabilities of tokens by their names; NaN for a token that is not in the vocabulary of the run."""
+    """The probabilities of the tokens `names`, taken from `own`, those of all tokens in the run's vocabulary. NaN for a token
+    that this vocabulary lacks."""
     ids = {token: index for index, token in enumerate(run.pipeline.vocabulary("target").tokens)}
     return np.array([own[ids[name]] if name in ids else np.nan for name in names])

@@ -103,7 +103,7 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
 
 
 def _compared(own: Float[np.ndarray, " token"], target: Float[np.ndarray, " token"], token: int) -> str:
-    """The key of the text that compares the probability of a token with its target in training."""
+    """The name of the text that compares the probability of a token, an id, with its target in training."""
     if own.argmax() != token:
         return "smoothing_other"
     if abs(own[token] - target[token]) < NEAR:

@@ -52,7 +52,7 @@ def show_arithmetic(view: View, trace: Trace) -> None:
     st.caption(f"{text('tensors')['picture']['hint']} {words['binned'] if is_binned else ''}".rstrip())
 
     def explain(path: str, column: int) -> None:
-        """Draw how a number of the picked position in a tensor was computed."""
+        """Draw how the number in column `column` of the tensor at `path` was computed, at the picked position."""
         stop = stops[path]
         found = explain_stop(runs().own_network(view.key), trace, stop, position, column, item)
         made = words["made"][stop.operation]
@@ -156,8 +156,9 @@ def _feed_forward(
 
 
 def _picture(before: list[TensorView], sign: str, after: TensorView, says: str, key: str, explain: Explain) -> None:
-    """Draw vectors of one position. A click on a cell opens the computation of its number below them; of several numbers, that
-    of the strongest."""
+    """Draw vectors of one position as rows of cells: `before`, the operation `sign`, and `after`. A click on a cell opens the
+    computation of its number below them; if a cell stands for several numbers, that of the number with the greatest
+    magnitude."""
     views = [*before, after]
     paths = [view.path for view in views]
     cell = opened(key, lambda cell: cell.trace < len(views) and cell.row == 0 and cell.column < after.panel.values.shape[-1])
@@ -185,7 +186,7 @@ def _numbers(labels: list[str], values: list[str]) -> None:
 
 
 def _table(part: str, *columns: np.ndarray) -> None:
-    """Draw a folded table with a row for each number of a vector."""
+    """Draw a folded table with one column for each vector in `columns`, and one row for each index of the vectors."""
     words = text("arithmetic")[part]
     if table := unfolding(text("arithmetic")["table"], ":material/table:", f"numbers_{part}"):
         with table:

@@ -73,7 +73,7 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 
 def named(root: Call) -> dict[str, Call]:
-    """Name → call, in calling order. The names are unique, and used in links. An example:
+    """Name → call, for all calls of a tree, in calling order. The names are unique, and used in links. An example:
     `encoder.layers.0.self_attention:scale`."""
     names: dict[str, Call] = {}
     for call in root:
@@ -86,7 +86,7 @@ def named(root: Call) -> dict[str, Call]:
 
 
 def levels(call: Call, level: int = 0) -> Iterator[int]:
-    """The depth of each call in the tree, in the order of `named`."""
+    """The depth of each call in the tree, in the order of `named`. The root has the depth `level`."""
     yield level
     for below in call.calls:
         yield from levels(below, level + 1)
@@ -172,8 +172,8 @@ def fields_table(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
 
 
 def _usual(values: dict[str, object], paper: str | None) -> str:
-    """The value in `vanilla`, then the values of the presets (and of the paper) that differ from it: `512; shared_heads:
-    256`."""
+    """The value in `vanilla`, then the values of the presets that differ from it, and the value in the paper if the texts have
+    one: `512; shared_heads: 256`."""
     others = [f"{name}: {setting(value)}" for name, value in values.items() if value != values["vanilla"]]
     others += [text("calls")["paper"].format(value=paper)] if paper else []
     return "; ".join([setting(values["vanilla"]), *others])

@@ -16,7 +16,7 @@ from transformer.network.cost import ALONG, WORK, crossing, growth
 
 
 def show_growth(trace: Trace) -> None:
-    """Draw the cost of each kind of work against a picked size."""
+    """Draw pickers of what is counted and of a size, and the cost of each kind of work against this size."""
     words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
     st.markdown(words["growth_intro"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -65,7 +65,7 @@ def show_growth(trace: Trace) -> None:
 
 
 def _lesson(trace: Trace, along: str) -> str:
-    """Sentences that explain the curves."""
+    """Sentences that explain the curves over the size `along`, one of `transformer.network.cost.ALONG`."""
     lessons, config, lengths = text("ledger")["lessons"], trace.config, lengths_of(trace)
     if along == "length":
         more = lengths.target - lengths.source if lengths.source else 0

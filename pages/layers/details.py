@@ -112,7 +112,7 @@ def _source(view: View, stop: Stop) -> None:
 
 
 def _parameter_of(view: View, name: str) -> np.ndarray:
-    """A parameter of the view's model."""
+    """The values of the parameter `name` of the view's model."""
     return runs().own_network(view.key).get_parameter(name).detach().numpy()
 
 
@@ -141,7 +141,8 @@ def _show(
     item: int,
     hint: bool,
 ) -> None:
-    """Draw one parameter. `key` is the key of its chart."""
+    """Draw one parameter, `name`, as a heatmap. `key` is the key of its chart; `item` is the text in which a clicked weight is
+    explained; `hint` tells whether to write that cells can be clicked."""
     words = text("walk")
     st.markdown(words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=whole(values.size)))
     matrix = np.atleast_2d(values)
@@ -168,11 +169,11 @@ def _show(
 def _explain_weight(
     view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, name: str, index: tuple[int, ...], item: int
 ) -> None:
-    """Draw the value of a weight, and what it does in one text where it matters most.
+    """Draw the value of a weight, and a computation that uses it, at the position of the text `item` where it matters most.
 
     Args:
         name: the name of the parameter.
-        index: the place of the weight in it, counted from 0.
+        index: the indices of the weight in the parameter, counted from 0.
     """
     words, model, value = text("walk")["weight"], runs().own_network(view.key), float(_parameter_of(view, name)[index])
     row, column = (0, *index)[-2:]

@@ -20,7 +20,7 @@ _terms = cached(cost_terms)
 
 
 def amount_of(part: Cost, counted: str) -> int:
-    """One of the numbers of a cost. `counted` is one of `COUNTED`."""
+    """The FLOPs, parameters or bytes of a cost, as `counted` names them (one of `COUNTED`)."""
     return getattr(part, counted.lower())
 
 
@@ -29,6 +29,7 @@ def explain_share(config: TransformerConfig, lengths: Lengths, counted: str, wor
 
     Args:
         counted: what is counted, one of `COUNTED`.
+        work: the kind of work, a key of `amounts`.
         amounts: kind of work → its amount.
     """
     words, whole_amount = text("ledger")["explained"], sum(amounts.values())
@@ -48,7 +49,7 @@ def explain_amount(
     Args:
         model: the configuration and the lengths of that size.
         counted: what is counted, one of `COUNTED`.
-        work: the kind of work, or another name for all together.
+        work: the kind of work, a key of `amounts`; any other name stands for all together.
         along: what the size is, one of `transformer.network.cost.ALONG`.
         amounts: kind of work → its amount.
     """
@@ -67,7 +68,7 @@ def explain_amount(
 
 
 def _show_terms(terms: Sequence[CostTerm], counted: str) -> None:
-    """Draw a table with a row for each term."""
+    """Draw a table with a row for each term: its tensors or parameters, how often it counts, its factors and its amount."""
     columns = text("ledger")["explained"]["columns"]
     rows = tuple((", ".join(term.names), whole(term.times), _product(term), whole(term.amount)) for term in terms)
     names = columns["parameters" if counted == "parameters" else "tensors"]

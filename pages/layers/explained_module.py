@@ -27,8 +27,9 @@ Place = tuple[int, int, int]
 def show_tensors(
     title: str, views: list[TensorView], cell_size: int, key: str, alt: str, explain: Callable[[TensorView, Place], None]
 ) -> None:
-    """Draw tensors side by side. A click on a cell opens what `explain` draws about its number; of several numbers, about the
-    strongest. The other arguments are those of `tiles_figure` and `pages.ui.charts.show`."""
+    """Draw tensors side by side. A click on a cell opens below them what `explain` draws, called with the tensor and the place
+    of the cell's number; if a cell stands for several numbers, of the one with the greatest magnitude. The other arguments are
+    those of `tiles_figure` and `pages.ui.charts.show`."""
     figure = tiles_figure({title: views}, cell_size, figure_labels())
 
     def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
@@ -48,16 +49,17 @@ def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: T
 
     Args:
         view, matrix: the drawn matrix, and its index among the matrices of the tensor, counted from 0.
-        at: the place of the value in the view.
+        at: the tile, the row and the column of the value in the view.
     """
     _, row, column = at
-    # A matrix of heads × dimensions is drawn as a tile for each head. It is none that can be computed again.
+    # A matrix of heads × dimensions is drawn as a tile for each head. `watched_number` does not compute such a matrix again.
     computed = watched_number(watched, path, item, matrix, row, column) if len(view.panel.values) == 1 else ()
     explain_recorded(path, named_place(view, row, column), float(view.panel.values[at]), computed)
 
 
 def explain_recorded(path: str, place: Iterable[str], value: float, computed: tuple[Explanation, ...]) -> None:
-    """Draw a recorded number and its place, and how it was computed. `computed` is what `watched_number` returned."""
+    """Draw a recorded number and how it was computed. `place` has the names of its row and its column, and `computed` is what
+    `watched_number` returned; empty if the computation is unknown."""
     words = text("module")["explained"]
     name = path.rpartition(".")[2]
     said = words["value"].format(path=literal(path), place=", ".join(place), value=number(value, DIGITS))

@@ -84,13 +84,13 @@ def _link_trainings(view: View, item: int, members: list[Stop]) -> None:
 
 
 def _source(stop: Stop) -> tuple[str, str]:
-    """The role that a tensor of another part has for this part, and the heading of the tensor."""
+    """Two texts about a tensor that this part of the network takes from another part: its role here, and its heading."""
     words = text("filmstrip")["sources"]
     return words.get(stop.kind, words["stream"]), heading(stop)
 
 
 def _open(figure: Chart, frames: Sequence[TensorView], stops: Mapping[str, Stop], paths: Collection[str]) -> None:
-    """Open the tensor that was clicked in the walk, and the number that the clicked cell shows, if it is one of `frames`."""
+    """Open in the walk the tensor that was clicked. If it is one of `frames`, also open the number of the clicked cell."""
     sent = event(KEY, "click")
     path, cell = sent.get("about"), clicked_cell(KEY, sent)
     if not isinstance(path, str) or path not in paths:

@@ -113,7 +113,8 @@ def _totals(title: str, heading: str, costs: dict[str, Cost], key: str) -> None:
 
 
 def _show_steps(view: View, rows: tuple[Row, ...]) -> None:
-    """Draw the table of the picked layer, kind of work and part of a path, and buttons that save it."""
+    """Draw pickers of layer and kind of work and a search box for paths, a table of the steps that match all of them, and
+    buttons that save it."""
     words = text("ledger")
     groups = dict.fromkeys(row.group for row in rows)
     left, middle, right = st.columns(3, vertical_alignment="bottom")

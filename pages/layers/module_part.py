@@ -121,7 +121,8 @@ def _sign(run: ComparedRun, tensor: ComparedTensor) -> str:
 
 
 def _show_three(run: ComparedRun, tensor: ComparedTensor) -> None:
-    """Draw one matrix of our tensor, of the nearest of their tensors, and of the difference."""
+    """Draw one matrix of our tensor, the same of the nearest of their tensors, and theirs − ours. If they have no such tensor,
+    draw only ours."""
     words, (ours, theirs, axes) = text("module"), _matrix(tensor)
     if ours.size > MOST_CELLS:
         st.info(words["large"].format(most=MOST_CELLS), icon=":material/zoom_out_map:")
@@ -145,8 +146,8 @@ def _show_three(run: ComparedRun, tensor: ComparedTensor) -> None:
 
 
 def _matrix(tensor: ComparedTensor) -> tuple[np.ndarray, np.ndarray | None, tuple[str, str]]:
-    """One matrix of our tensor and of theirs, and the names of its axes. Of each further axis, such as the heads, one index is
-    picked."""
+    """Draw a picker of an index for each axis but the last two, such as the heads. Returns the picked matrix of our tensor,
+    that of theirs (None if they have none), and the names of its two axes."""
     ours, theirs, axes = tensor.ours, tensor.theirs, list(tensor.axes)
     while len(axes) > 2:
         count = ours.shape[0]
@@ -158,7 +159,7 @@ def _matrix(tensor: ComparedTensor) -> tuple[np.ndarray, np.ndarray | None, tupl
 
 
 def _labels(run: ComparedRun, tensor: ComparedTensor, axes: Sequence[str], shape: Sequence[int]) -> dict[str, Any]:
-    """Axis → labels of its tokens."""
+    """Axis → labels of its tokens, for each axis that has as many labels as its size."""
     stack = "target" if tensor.path.startswith(("target", "decoder", "logits")) else "source"
     keys = "source" if "cross_attention" in tensor.path else stack
     of_axis = {"query": stack, "key": keys, "source": "source", "target": "target"}

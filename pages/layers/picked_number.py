@@ -35,16 +35,17 @@ Picked = tuple[int, int, int, int]
 
 
 def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
-    """Pick a number of one of the views of a picture. `view` is this view, or some columns of it. Call this in a callback."""
+    """Pick the number at `at` (tile, row and column) of `view`, one of the tensors `views` of a picture. `view` may have only
+    some columns of that tensor. Call this in a callback."""
     tile, row, column = at
     index = next(index for index, each in enumerate(views) if each.path == view.path)
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
 
 
 def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
-    """Draw a line above the picture of a stop. If a number is picked, the line says which, and links to its computation below
-    the picture, because a picture can be higher than the screen. Otherwise the line says what a click does. Returns the picked
-    number. `head` is the head that the picture shows; None for all heads."""
+    """Draw a line above the picture of a stop. If a number is picked, the line names it, and links to its computation below the
+    picture, because a picture can be higher than the screen. Otherwise the line says what a click does. Returns the picked
+    number. `head` is the head that the picture shows; None for all heads. `key` is the picture's key."""
     words, picked = text("walk")["number"], _picked(stop, views)
     if picked is None:
         hint = "hint_binned" if binned(views) and opened_columns(key, views) is None else "hint"
@@ -122,7 +123,7 @@ def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
 
 
 def pick_result(stop: Stop, at: tuple[int, int, int]) -> None:
-    """Pick a number of the result of a stop, and all heads, so that it is in the picture. Call this in a callback.
+    """Pick a number of the result of a stop, and show all heads, so that the number is in the picture. Call this in a callback.
 
     Args:
         at: the tile, the row and the column of the number among all heads.
@@ -173,8 +174,8 @@ def _wave(trace: Trace, position: int, column: int) -> str:
 
 
 def _head(trace: Trace, stop: Stop, tile: int) -> int:
-    """The index of the head that a tile of a stop's tensor belongs to. If several heads share the keys and values in it, the
-    first of them."""
+    """The index of the head that a tile of a stop's tensor belongs to. If several heads share the keys and values of the tile,
+    the first of these heads."""
     sizes = dict(zip(stop.axes, stop.shape, strict=True))
     return tile * trace.config.heads // sizes["key_head"] if "key_head" in sizes else tile
 

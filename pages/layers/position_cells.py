@@ -10,9 +10,9 @@ from transformer.tracing.paths import Kind
 
 
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
-    """The position to show first. For the side of a head's queries, it is the query that is shown first for this head. For the
-    other side, it is the key with this query's largest weight. The head is one that the model's card names, or otherwise the
-    first head of the last kind of attention."""
+    """The position, in the text `item`, that a view of one token shows first on `side`. It depends on one head: the head that
+    the card's `measures` name, or otherwise the first head of the last kind of attention. If the head's queries are on `side`,
+    the position is the query that is shown first for this head; otherwise, the key with this query's largest weight."""
     named = turning_head(measures, trace.kinds) or head_to_show(measures, trace.kinds)
     kind, layer, head = named or (str(trace.kinds[-1]), 0, 0)
     query, key = cell_to_show(trace, kind, layer, head, item)

@@ -74,7 +74,8 @@ def _explain(stream: Stream, name: str, point: str, token: str, at: Cell) -> Non
 
 
 def _measured(stream: Stream, name: str, steps: list[str]) -> tuple[np.ndarray, list[str]]:
-    """The numbers of a measure, and the label of each point."""
+    """The values of the measure `name` as [point, token], and the label of each point. `steps` has the labels of the
+    sub-layers."""
     words = text("residual")
     points = [words["start"], *steps, *([words["end"]] if len(stream.points) > len(steps) + 1 else [])]
     if name in ("norm", "similarity"):

@@ -20,8 +20,8 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    """The title of a stop of the walk, which is that of its kind of tensor. If the texts have no title for the kind, the name
-    of the tensor."""
+    """The title of a stop of the walk: that of its kind of tensor, or the name of the tensor if the texts have no title for its
+    kind."""
     words = text("walk")
     if stop.recorded or stop.operation in ("GELU", "swish"):
         other = words["others"].get(stop.kind, {}).get("title")

@@ -38,7 +38,8 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
-    """The token ids of one side as a view. They need their own function, because they are not a step of the trace."""
+    """The token ids of one side as a view; `path` is `SOURCE_IDS` or `TARGET_IDS`. `tensor_of` cannot draw them, because they
+    are not a step of the trace."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
@@ -76,7 +77,8 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
-    """True for each number of an attention's scores or weights that a mask hides; None if no number is hidden."""
+    """True for each number that a mask hides, in an attention's scores after masking or in its weights. None if no number is
+    hidden, and for other tensors."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:
@@ -86,7 +88,8 @@ def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
 
 
 def statistics(step: Activation, hidden: np.ndarray | None) -> tuple[tuple[float, ...], int]:
-    """Minimum, maximum, mean and standard deviation of the numbers that no mask hides, and their count."""
+    """Minimum, maximum, mean and standard deviation of the numbers that no mask hides, and their count. The four are NaN if the
+    count is 0."""
     values = step.numpy()
     visible = values if hidden is None else values[~hidden]
     if not visible.size:

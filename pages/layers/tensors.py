@@ -20,7 +20,6 @@ from transformer.figures.walk_figures import cell_frame, number_at
 
 # The description of a picture for screen readers has at most this many rows, and at most this many ids.
 MOST_SAID, MOST_IDS = 3, 12
-# Width in px for which a picture is made: on a page, where it is stretched, and on a phone.
 # Widths of the figure in px, and the widths of the page below which the next one is drawn.
 WIDTHS, NARROW = (720, 560, 330), (720, 520)
 # Session key. Its value: (key of a picture, path of a tensor in it), and (first, last) of the columns that are opened.
@@ -70,7 +69,7 @@ def picture(
 
 
 def _frame(shown: Sequence[TensorView], width: int, framed: tuple[str, tuple[int, int, int]] | None) -> list[dict[str, Any]]:
-    """The frame of a number, if one of the shown views has it."""
+    """The shapes of a frame around the number `framed`; none if no shown view has this number."""
     if framed is None:
         return []
     path, (tile, row, column) = framed
@@ -134,8 +133,9 @@ def take_click(
     zooms: bool,
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None,
 ) -> None:
-    """Pick the number that the clicked cell shows. If `zooms`, also open the columns around a cell for several numbers. The
-    other arguments are those of `picture`."""
+    """After a click on a cell, call `on_number` with the number that it shows. If `zooms`, also open the columns around a cell
+    for several numbers. `shown` are the drawn views, `width` is the width of the figure in px. The other arguments are those of
+    `picture`."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
     if view is None or not (isinstance(x, int) and isinstance(y, int)):
@@ -168,7 +168,7 @@ def named_place(view: TensorView, row: int, column: int) -> list[str]:
 
 
 def numbers(shown: TensorView) -> pd.DataFrame:
-    """The numbers of a panel as a table with a row for each row of each head."""
+    """The numbers of a tensor as a table with one row for each row of each head."""
     names = _row_names(shown)
     return pd.DataFrame(shown.panel.values.reshape(len(names), -1), names)
 
@@ -185,7 +185,8 @@ def _row_names(shown: TensorView) -> list[str]:
 
 
 def all_numbers(frames: Sequence[TensorView]) -> pd.DataFrame:
-    """The numbers of several panels in one table, each panel with its path. The rows of narrow panels end in empty cells."""
+    """The numbers of several tensors in one table, each tensor below its path. The rows of narrow tensors end in empty
+    cells."""
     return pd.concat({frame.path: numbers(frame) for frame in frames}, names=["tensor", "row"])
 
 

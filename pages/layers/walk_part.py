@@ -116,7 +116,8 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
-    """The paths of the short walk that exist in a run."""
+    """The paths of the short walk, without those that are not in `paths`, the paths of the run. `decoder_layers` is the number
+    of layers of the decoder."""
     stack = next((stack for stack in STACK_SIDES if f"{stack}.output" in paths), "")
     walked = [path.format(stack=stack, side=STACK_SIDES.get(stack, "")) for path in ALONE]
     if stack == "encoder":
@@ -179,12 +180,12 @@ def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
 
 
 def _button(label: str, path: str, disabled: bool, shortcut: str) -> None:
-    """A button with a keyboard shortcut, which Streamlit draws as an arrow after the label."""
+    """Draw a button that goes to the stop at `path`. Streamlit draws its keyboard shortcut as an arrow after the label."""
     st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, shortcut=shortcut)
 
 
 def _go(path: str | None) -> None:
-    """Go to a stop and pause, so that playing does not move on from the stop that the visitor chose."""
+    """Go to a stop and pause, so that playing does not move on from the stop that the visitor chose. None does nothing."""
     if path is not None:
         st.session_state[STOP] = path
         _pause()
@@ -218,7 +219,7 @@ def _tick(paths: Sequence[str]) -> None:
 
 def _picture(view: View, trace: Trace, stops: Mapping[str, Stop], current: Stop, place: str) -> int:
     """Show the reason for the step in a sentence, and its inputs and result drawn to scale. `place` is the start of the
-    heading. Returns the picked text of the batch."""
+    heading. Returns the index of the picked text in the batch."""
     words, pipeline = text("walk"), view.pipeline
     st.header(f"{place}{heading(current)}", anchor=False)
     st.markdown(written(current, trace.config)[0])
@@ -261,7 +262,8 @@ def _explain_picture(views: Sequence[TensorView]) -> None:
 
 
 def _pickers(trace: Trace, stops: Mapping[str, Stop], current: Stop) -> tuple[int, int | None]:
-    """Show pickers for the text of the batch and for the head, if there are several; returns both. A head of None means all."""
+    """Show a picker of the text if the batch has several, and of the head if a shown tensor has heads. Returns the index of the
+    text, and that of the head; None for all heads."""
     words = text("walk")
     shown = [current, *(stops[path] for path in current.inputs if path in stops)]
     head = None

@@ -54,7 +54,7 @@ class Batch(NamedTuple):
         return self.trace.ids_of(side)[self.item]
 
     def no_padding(self, side: Side, position: int) -> Rule:
-        """The rule that a token of the picked sentence is no padding."""
+        """The rule that the token at `position` of the picked sentence is no padding."""
         name = named(self.trace.tokens_of(side)[self.item], position)
         return no_padding(name, self.ids(side)[position], self.view.pipeline.vocabulary(side).pad)
 
@@ -64,7 +64,8 @@ class Batch(NamedTuple):
         return ids[: unpadded_length(ids, self.view.pipeline.vocabulary(side).pad)]
 
     def inside(self, end: int | None = None) -> list[int]:
-        """The positions of padding that is typed among the ids of the picked target, before the position `end`."""
+        """The positions of padding tokens that are typed in the picked target, before the position `end`; None for all
+        positions. The padding at the end of the target does not count."""
         pad = self.view.pipeline.vocabulary("target").pad
         return [position for position, token in enumerate(self.alone("target")[:end]) if token == pad]
 
@@ -110,8 +111,8 @@ def _fill(view: View) -> None:
 
 
 def more_sentences(view: View) -> list[str]:
-    """Two sentences whose lengths differ from the first sentence's, taken from the model's task. If the model has no task,
-    one or two shorter versions of the first sentence, or a longer version if the sentence is too short for this."""
+    """At most two sentences whose lengths differ from the first sentence's, taken from the model's task. If the model has no
+    task, one or two shorter versions of the first sentence, or if it is too short for this, a version three times as long."""
     pipeline = view.pipeline
     own = len(pipeline.encode(view.source).tokens)
     if pipeline.card.task in TASKS:
@@ -138,6 +139,7 @@ def batch_table(
     """An HTML table: one row for each text, one column for each position; padding is hatched.
 
     Args:
+        rows: the tokens of each text.
         real: False for padding.
         names: the name of each text, at the start of its row; `corner` is the label above them.
         color: colour of the tokens that are not padding.

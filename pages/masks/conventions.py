@@ -1,4 +1,4 @@
-"""Three conventions for a mask, applied to the same scores, and how each number of them is computed; and the weights of a query
+"""Three mask conventions, applied to the same scores, and how each of their numbers is computed; and the weights of a query
 whose keys are all masked."""
 
 import math
@@ -103,7 +103,8 @@ def _titles(one: Convention) -> tuple[str, str, str, str]:
 
 
 def _compared(compared: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame:
-    """A table with one row for each convention: its settings, hidden and empty cells, entropy, difference from the model."""
+    """A table with one row for each convention: its settings, hidden cells, rows without an open cell, entropy, and largest
+    difference from `own`, the weights of the model."""
     names, rows = text("masks")["compare_columns"], []
     for one in compared:
         weights = one.weights.numpy()
@@ -122,14 +123,15 @@ def _compared(compared: tuple[Convention, ...], own: np.ndarray) -> pd.DataFrame
 
 
 def _verdict(compared: tuple[Convention, ...], batch: Batch) -> str:
-    """A sentence that names the convention that the model uses."""
+    """A sentence that says which convention the model uses, or that it uses none of them."""
     words, config = text("masks"), batch.view.pipeline.config
     own = [one.name for one in compared if all(getattr(one.config, name) == getattr(config, name) for name in FIELDS)]
     return words["own"].format(name=own[0]) if own else words["own_none"]
 
 
 def show_empty_row(batch: Batch, chosen: Head) -> None:
-    """Draw the weights of a query whose keys are all masked. They are uniform, NaN or zeros, depending on the convention."""
+    """Draw the weights of the last query as if all its keys were masked. They are uniform, NaN or zeros, depending on the
+    convention."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
     path = Kind.of(chosen.kind).path(chosen.layer)
@@ -161,10 +163,10 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
 def _explain_stage(
     one: Convention, stage: int, score: float, row: int, column: int, names: tuple[str, str], rules: list[Rule]
 ) -> None:
-    """Show how a number of a convention is computed.
+    """Show how one number of a convention is computed: the cell at `row` and `column` (from 0) of one of its four pictures.
 
     Args:
-        stage: `MASK`, `BEFORE`, `MASKED` or `WEIGHTS`.
+        stage: the picture, one of `MASK`, `BEFORE`, `MASKED` and `WEIGHTS`.
         score: the score of the head, neither divided nor masked.
         names: the query and the key, with their positions.
         rules: the rules of the convention's mask for the two tokens.
@@ -199,11 +201,11 @@ def _divided(score: float, divisor: float, result: float) -> str:
 
 
 def _explain_empty(way: str, weight: float, keys: int) -> None:
-    """Show the weight of a key that is hidden like all others.
+    """Show how the weight of a key is computed if all keys of the query are hidden.
 
     Args:
         way: `low`, `nan` or `zero`.
-        weight: the weight.
+        weight: the weight; NaN for the way `nan`.
         keys: the number of keys.
     """
     st.markdown(text("masks")["empty_explained"][way].format(count=keys))

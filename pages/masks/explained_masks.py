@@ -17,7 +17,7 @@ class Rule(NamedTuple):
     """A rule of a mask, applied to one query and one key.
 
     Attributes:
-        allows: whether it lets the query attend to the key.
+        allows: whether the rule lets the query attend to the key.
         says: the rule in words, as Markdown.
         formula: the rule with its numbers, as LaTeX.
     """
@@ -42,7 +42,7 @@ def not_later(query: int, key: int) -> Rule:
 
 
 def not_far(query: int, key: int, most: int) -> Rule:
-    """The rule that a key is at most `most` tokens away from its query."""
+    """The rule that a key is at most `most` tokens before or after its query."""
     away = abs(query - key)
     says = text("masks")["rules"]["near" if away <= most else "far"].format(away=away, most=most)
     return Rule(away <= most, says, rf"[\,{away} \leq {most}\,]")
@@ -53,8 +53,8 @@ def explain_pair(query: str, key: str, allowed: bool, rules: Sequence[Rule]) -> 
 
     Args:
         query, key: the tokens with their positions.
-        allowed: as in the mask.
-        rules: the rules of the mask. If they contradict the mask, as those of another network may, only the mask is told.
+        allowed: whether the mask lets the query attend to the key.
+        rules: the rules of the mask. If they contradict `allowed`, as those of another network may, they are not shown.
     """
     words = text("masks")["rules"]
     st.markdown(words["allowed" if allowed else "hidden"].format(query=literal(query), key=literal(key)))
@@ -70,7 +70,8 @@ def explain_pair(query: str, key: str, allowed: bool, rules: Sequence[Rule]) -> 
 
 
 def explain_words(query: str, key: str, allowed: int, pairs: int) -> None:
-    """Show whether a word may attend to another. `allowed` is the number of the pairs of their pieces that may, of `pairs`."""
+    """Show whether a word may attend to another. It may if any pair of their pieces may: `allowed` is the number of such pairs,
+    out of `pairs`."""
     words = text("masks")["rules"]
     st.markdown(words["allowed" if allowed else "hidden"].format(query=literal(query), key=literal(key)))
     st.markdown(words["pieces"].format(allowed=allowed, pairs=pairs))

@@ -30,8 +30,8 @@ Ids = tuple[int, ...]
 
 
 def show_future(batch: Batch, joined: bool) -> None:
-    """Draw how much an earlier prediction changes when a later target token is replaced, with the causal mask and without
-    it. `joined`: whether the pieces of a word are one bar."""
+    """Draw how much earlier predictions change when a later target token is replaced, with the causal mask and without it.
+    `joined`: whether one bar stands for all pieces of a word."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     tokens = pipeline.vocabulary("target").tokens_of(target)
@@ -68,7 +68,7 @@ def show_future(batch: Batch, joined: bool) -> None:
 
 def show_padding(batch: Batch, joined: bool) -> None:
     """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it.
-    `joined`: whether the pieces of a word are one bar."""
+    `joined`: whether one bar stands for all pieces of a word."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     most = pipeline.config.max_len - len(source)
@@ -94,8 +94,9 @@ def show_padding(batch: Batch, joined: bool) -> None:
 
 
 def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: str, joined: bool) -> None:
-    """Draw the run without the mask, which comes first on a phone, then the run with the mask. Each shows how the probability
-    of every token, or of every word, changes, and the largest change of a bar."""
+    """Draw the leak without the mask, which comes first on a phone, then the leak with it. Each shows the probability of every
+    token, or if `joined` of every word, before and after the change (`names`), and the largest change of a bar. `what`:
+    `future` or `padding`."""
     words, groups = text("masks"), [(row,) for row in range(len(masked.tokens))]
     if joined:
         groups = masked.words
@@ -117,8 +118,8 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
 
 
 def _says(leak: Leak, groups: Sequence[Sequence[int]], written: Callable[[str], str]) -> str:
-    """A sentence about the difference between the two runs. `groups` has the rows of the map that each bar stands for;
-    `written` formats the token."""
+    """A sentence about the largest change between the two runs of a leak. `groups` has the positions that each bar stands for;
+    `written` formats a token."""
     words = text("masks")
     if leak.same:
         return words["bit_equal"]
@@ -137,17 +138,17 @@ def _says(leak: Leak, groups: Sequence[Sequence[int]], written: Callable[[str], 
 
 
 def _bar_change(leak: Leak) -> float:
-    """The largest change of a bar."""
+    """The largest change of a bar, from 0 to 1."""
     return float(abs(leak.after - leak.before).max())
 
 
 def _change(leak: Leak) -> str:
-    """The largest change of any token as text. It is "0" only if the change is exactly 0."""
+    """The largest change of any token's probability, as text. It is "0" only if the change is exactly 0."""
     return written_number(leak.largest, 3)
 
 
 def _answers(view: View, source: Ids, count: int) -> None:
-    """List three answers: without padding, with padding, and with padding but no padding mask."""
+    """List three answers: without padding, with `count` padding tokens after the source, and with these but no padding mask."""
     words = text("masks")
     asked = ((0, ()), (count, ()), (count, (NO_PADDING,)))
     answers = [_measured(view, padded_answer, phrases, source, many) for many, phrases in asked]
@@ -164,7 +165,8 @@ def _others(batch: Batch, position: int) -> list[int]:
 
 
 def _measured(view: View, experiment: Callable[..., Any], phrases: tuple[str, ...], *asked: int | Ids) -> Any:
-    """The result of a function of `transformer.analysis.leaks` for the model of a view, with edits."""
+    """The result of `experiment`, a function of `transformer.analysis.leaks`, called with the model of a view, the arguments
+    `asked` and the edits that `phrases` describe."""
     return view.run(_leak, view.key, experiment, phrases, *asked)
 
 

@@ -53,8 +53,8 @@ def show_masks(batch: Batch, shown: Trace) -> None:
 
 
 def _show_mask(batch: Batch, shown: Trace, name: str, mask: Any, side: Side, below: Any) -> None:
-    """Draw one of the four masks. `mask` is None if this variant has no such mask. Why a clicked cell is hidden is drawn in
-    `below`."""
+    """Draw one of the four masks, `name`. `mask` is None if this variant has no such mask. A click on a cell draws in `below`
+    why the cell is hidden or not."""
     words, trace, item = text("masks"), batch.trace, batch.item
     title = words["mask_titles"][name]
     st.markdown(f"**{title}**")
@@ -71,7 +71,7 @@ def _show_mask(batch: Batch, shown: Trace, name: str, mask: Any, side: Side, bel
 
 
 def _rules(batch: Batch, name: str, query: int, key: int) -> list[Rule]:
-    """The rules of one of the four masks, for a query and a key."""
+    """The rules of the mask `name`, for a query and a key; both are positions."""
     if name == "source":
         return [batch.no_padding("source", key)]
     rules = target_rules(batch, batch.trace.config.target_padding, query, key)
@@ -79,8 +79,8 @@ def _rules(batch: Batch, name: str, query: int, key: int) -> list[Rule]:
 
 
 def target_rules(batch: Batch, padding: str, query: int, key: int) -> list[Rule]:
-    """The rules of a target mask, for a query and a key: that of padding, if there is one, and that of later keys. `padding` is
-    what the variant hides: `target_padding` in its configuration."""
+    """The rules of a target mask, for the positions of a query and a key: the rule about padding, if there is one, then the
+    rule about later keys. `padding` is what the variant hides: `target_padding` in its configuration."""
     place = {"queries": query, "keys": key}.get(padding)
     return [*([] if place is None else [batch.no_padding("target", place)]), not_later(query, key)]
 
@@ -96,12 +96,12 @@ def _draw(
     below: Any = st,
     hint: bool = True,
 ) -> None:
-    """Draw a mask as a picture. If it hides nothing, write how many looks it allows.
+    """Draw a mask as a picture. If it hides nothing, write only how many pairs of query and key it allows.
 
     Args:
-        keep: the mask between tokens.
-        rules: returns the rules of the mask, for a query and a key.
-        below: where to draw why a clicked cell is hidden.
+        keep: the mask between tokens; True where the query may attend to the key.
+        rules: returns the rules of the mask, for the positions of a query and a key.
+        below: where to draw why a clicked cell is hidden or not.
         hint: whether to say that cells can be clicked.
     """
     words, looks, groups = text("masks"), keep.size, None
@@ -147,7 +147,8 @@ def show_recorded(batch: Batch, shown: Trace) -> None:
 
 
 def _recorded_rules(batch: Batch, kind: Kind, keep: np.ndarray, query: int, key: int) -> list[Rule]:
-    """The rules of a recorded mask that are read off the mask itself, for a query and a key."""
+    """The rules that explain a cell of a recorded mask. They are inferred from the mask `keep` itself, because another network
+    does not tell its rules."""
     pad = batch.view.pipeline.vocabulary(kind.keys).pad
     real = np.array(batch.ids(kind.keys)) != pad
     # A tokenizer without padding has a negative id for it, which says nothing about a token of the text.
@@ -169,7 +170,7 @@ def _allowed(trace: Trace, kind: str, layer: int, item: int) -> np.ndarray:
 
 
 def _axes(name: str, side: Side, mask: Any) -> tuple[str, ...]:
-    """The names of a mask's axes. An axis of size 1 that is broadcast has the name `1`."""
+    """The names of a mask's axes. An axis of size 1 that is broadcast is named `1`."""
     axes = zip(("batch", "head", f"{side} query", f"{side} key"), mask.shape, strict=True)
     # The batch axis keeps its name even for one text, except in the causal mask, which is equal for every text.
     own = () if name == "causal" else ("batch",)
@@ -177,7 +178,7 @@ def _axes(name: str, side: Side, mask: Any) -> tuple[str, ...]:
 
 
 def show_numbers(batch: Batch) -> None:
-    """Draw the combined target mask as a table of 0 and 1."""
+    """Draw the combined target mask as a folded table of 0 and 1."""
     words = text("masks")
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):
         rows, columns = map(numbered_tokens, map_names(batch.view, batch.trace, "decoder", batch.item))
@@ -203,7 +204,8 @@ def show_broadcast(trace: Trace, kind: Kind) -> None:
 def tensor_row(
     name: str, sizes: tuple[int, ...], wanted: tuple[int, ...], names: tuple[str, ...], words: dict[str, Any]
 ) -> Markup:
-    """An HTML row for a tensor: its name and shape, and on each axis one square for each index. Squares of copies are dashed.
+    """An HTML row for a tensor: its name and shape, and on each axis one square for each index. `sizes` are those of the
+    tensor, and `wanted` those after broadcasting; the squares of the copies are dashed. `names` are the names of the axes.
 
     Each cell repeats the name of its axis, because phones hide the row of names above.
     """

@@ -58,8 +58,8 @@ def _drawn(answer: Cells, count: int) -> np.ndarray:
 
 
 def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
-    """The true mask: open cells are coloured, hidden cells are hatched. ✓ marks an open cell that the learner opened, ✕ a
-    hidden cell that the learner opened, ○ an open cell that was missed."""
+    """The true mask, with the learner's mask `drawn` on it: open cells are coloured, hidden cells are hatched. ✓ marks an open
+    cell that the learner opened, ✕ a hidden cell that the learner opened, ○ an open cell that the learner did not open."""
     words = text("prediction")["mask"]
     pairs = list(zip(allowed.ravel().tolist(), drawn.ravel().tolist(), strict=True))
     signs = {(True, True): "✓", (True, False): "○", (False, True): "✕", (False, False): ""}
@@ -73,7 +73,7 @@ def _truth(allowed: np.ndarray, drawn: np.ndarray) -> Truth:
 
 def _sentence(score: DrawnMask, tokens: tuple[str, ...], rule: str) -> str:
     """Two sentences: how many cells are right, missed and too many; and what is wrong with the mask that the learner drew. If
-    nothing is wrong, the second is the rule of the mask: the text named `rule`."""
+    nothing is wrong, the second sentence is the rule of the mask, which is the text named `rule`."""
     words = text("prediction")["mask"]
     counts = words["counts"].format(right=score.right, missed=len(score.missed), too_many=len(score.too_many))
     if score.future:

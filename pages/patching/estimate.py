@@ -29,7 +29,8 @@ def _estimated(runs: Runs, choice: Choice) -> dict[str, np.ndarray]:
 
 
 def show_estimate(runs: Runs) -> None:
-    """Draw the estimate of every place, and beside it the exact effects, where they are computed."""
+    """Draw the estimated effect of every place beside its exact effect. If patching takes long, draw only the estimates, as a
+    map."""
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice = pick_choice(runs)
@@ -101,7 +102,7 @@ def _explain(runs: Runs, choice: Choice, place: Place, name: str) -> None:
 
 
 def _names(runs: Runs, choice: Choice, exact: Patched) -> list[str]:
-    """The name of each place, in the order of the grids."""
+    """The name of each place, in the order of the values of `exact`."""
     names = []
     for grid, values in exact.moved["logit"].items():
         drawn = grid_of(runs, choice, grid, values)

@@ -18,18 +18,18 @@ OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
 
 
 def of_head(values: OfHeads, head: Head) -> float:
-    """The number of one head."""
+    """The value of one head among those of all heads."""
     return float(values[head.kind][head.layer, head.head])
 
 
 def strongest(needs: Needs) -> Head:
-    """The head with the largest sum of its lost and restored shares."""
+    """The head with the largest sum of its lost and its restored share."""
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
-    """Draw a map of layers × heads for each kind of attention. A click on a cell picks the head. The other arguments are those
-    of `patch_grids`."""
+    """Draw a map of layers × heads for each kind of attention, with the head `picked` framed. A click on a cell picks its head.
+    `value` and `from_zero` are those of `patch_grids`; `key` and `alt` are those of `pages.ui.charts.show`."""
     words, titles = text("patching"), text("attention")["kinds"]
     grids = [
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)
@@ -42,7 +42,7 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
 
 
 def _take_cell(key: str, axes: tuple[str, str], kinds: Sequence[str]) -> None:
-    """Pick the head of the cell that was clicked. Each kind has a map, in this order."""
+    """Pick the head of the cell that was clicked in the chart `key`, which has one map for each of `kinds`, in this order."""
     cell = clicked_cell(key, event(key, "click"), axes)
     if cell and cell.trace < len(kinds):
         choose_head(Head(kinds[cell.trace], cell.row, cell.column))

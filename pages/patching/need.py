@@ -49,7 +49,8 @@ def show_need(runs: Runs) -> None:
 
 
 def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, Interval] | None = None) -> None:
-    """Draw the dots, and below them the names of the heads of each role. A click on a dot picks the head."""
+    """Draw a dot for each head, and below them the names of the heads of each role. A click on a dot picks its head.
+    `intervals` are those of the lost and of the restored shares; None for a single pair of texts."""
     words, heads = text("patching"), list(found.roles)
     dots = _named([_dot(found, head, intervals) for head in heads], heads.index(picked) if picked in heads else None)
     axes = (words["lost"], words["restored"])
@@ -85,7 +86,7 @@ def _dot(found: Needs, head: Head, intervals: tuple[Interval, Interval] | None) 
 
 
 def _named(dots: Sequence[Dot], picked: int | None) -> list[Dot]:
-    """The dots, with names beside the picked dot and the dots that matter, unless two names would overlap."""
+    """The dots, with names beside the dot at index `picked` and the dots that matter, unless two names would overlap."""
     order = sorted(range(len(dots)), key=lambda index: (index != picked, -max(dots[index].lost, dots[index].restored)))
     named: list[int] = []
     for index in order:
@@ -108,7 +109,8 @@ def _say_head(found: Needs, head: Head) -> None:
 
 
 def say_agreement(by_logit: Needs, by_probability: Needs) -> None:
-    """Say whether the logit difference and the probability rank the heads alike. Draw a warning if they do not."""
+    """Write whether the logit difference and the probability rank the heads alike; as a warning if they do not. Write nothing
+    if a rank correlation is undefined."""
     words = text("patching")
     lost = ranks_agree(by_logit.lost, by_probability.lost)
     restored = ranks_agree(by_logit.restored, by_probability.restored)

@@ -21,7 +21,7 @@ from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, Swap
 
 @cached
 def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
-    """The logits of the patched run, from the row on at which the runs are compared."""
+    """The logits of the patched run as [row, vocab], from the compared row to the last."""
     return patched_logits(runs.pair, (place,), choice.what, choice.direction, choice.steps).numpy()
 
 
@@ -56,7 +56,8 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
 
 
 def grid_title(what: str, grid: str) -> str:
-    """The title of a map: the kind of attention that the tensors belong to, or their stack if they belong to no attention."""
+    """The title of the map `grid`: the kind of attention that the tensors `what` belong to, or their stack if they belong to no
+    attention."""
     return text("patching")["stacks"][grid] if what in OF_STACKS else text("attention")["kinds"][grid]
 
 

@@ -29,7 +29,8 @@ def _paths(runs: Runs, head: Head, through: str) -> OfHeads:
 
 
 def show_others(runs: Runs) -> None:
-    """Draw what the picked head changes in all other heads."""
+    """Draw three maps of all heads for the picked head: what another head moves together with it, how other heads change, and
+    its effect through another head."""
     words = text("patching")
     noised = patched(runs, Choice(direction="noise"))
     if not noised.differs():
@@ -60,8 +61,8 @@ def show_others(runs: Runs) -> None:
 
 
 def _together(runs: Runs, head: Head, direction: str, alone: OfHeads) -> OfHeads:
-    """For each other head: how far this head and the picked head together move the answer, beyond the sum of what each moves it
-    alone. NaN for the picked head itself."""
+    """For each head, the share of the logit difference that it and the picked head, `head`, move together, beyond the sum of
+    the shares that each moves alone (`alone`). NaN for the picked head itself."""
     also = patched(runs, Choice(direction=direction, also=(Place(*head),)))
     gap = (also.ends["logit"][1] - also.ends["logit"][0]) * (-1 if direction == "noise" else 1)
     # `moved` is relative to the run in which the picked head already comes from the other run.
@@ -71,7 +72,8 @@ def _together(runs: Runs, head: Head, direction: str, alone: OfHeads) -> OfHeads
 
 
 def _say_strongest(alone: OfHeads, more: OfHeads, head: Head, direction: str) -> None:
-    """Say which head, together with the picked one, moves the answer most beyond what the two alone move it."""
+    """Write which other head moves the answer most together with the picked head, beyond the sum of what the two move alone, or
+    that no head does clearly. `more` is what `_together` returned."""
     words = text("patching")
     kind = max(more, key=lambda kind: float(np.nanmax(more[kind], initial=-1)))
     layer, other = (int(index) for index in np.unravel_index(np.nanargmax(more[kind]), more[kind].shape))

@@ -104,7 +104,8 @@ def _interval(of: Interval, head: Head) -> str:
 
 
 def _show_silenced(model: str) -> None:
-    """Draw a table of `SILENCED`, if the shown model is one of them and its card has these measures."""
+    """Draw a table of the models in `SILENCED`: how often their pronouns are right, with and without a silenced head. Draw
+    nothing if `model` is not one of them, or if its card has no such measures."""
     if model not in SILENCED:
         return
     measures = {name: runs().pipeline(name).card.measures.get("pronouns", {}) for name in SILENCED if name in available()}

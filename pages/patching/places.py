@@ -29,7 +29,7 @@ MAP, TOKEN = "patch-map", "token"
 
 
 def show_places(runs: Runs) -> None:
-    """Draw the choices, the map of every place, and the run of the picked place."""
+    """Draw the pickers of what is patched, the map of every place, and the run with the picked place patched."""
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice = pick_choice(runs)
@@ -46,7 +46,8 @@ def show_places(runs: Runs) -> None:
 
 
 def pick_choice(runs: Runs) -> Choice:
-    """Draw the choices of what is taken, from which run, and at which tokens, in the row of the caller."""
+    """Draw pickers in the caller's row: what is taken from the other run, the direction, and at which tokens. Returns the
+    choice."""
     words = text("patching")
     network = runs.clean.pipeline.network
     offered = [what for what in WHATS if Swap(what).grids(network)]
@@ -60,7 +61,8 @@ def pick_choice(runs: Runs) -> Choice:
 
 
 def _waited(runs: Runs, choice: Choice) -> Patched | None:
-    """The patched places. If patching takes long, it runs in the background after a click; until then, returns None."""
+    """The result of patching every place. If patching takes long, it runs in the background after a click; until then, returns
+    None."""
     if not takes_long(runs, choice):
         return patched(runs, choice)
     st.info(text("patching")["long"], icon=":material/hourglass_empty:")
@@ -77,13 +79,13 @@ def takes_long(runs: Runs, choice: Choice) -> bool:
 
 
 def tokens_of(runs: Runs, side: Side) -> list[str]:
-    """A name for each token of a side: the token, or both tokens if the runs differ there."""
+    """A name for each token of a side: the token, or if the runs differ there, both tokens with a slash between them."""
     pairs = zip(*(view.trace().tokens_of(side)[0] for view in (runs.clean, runs.corrupt)), strict=True)
     return [first if first == second else f"{first}/{second}" for first, second in pairs]
 
 
 def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
-    """The place that is opened below the map: that of the pickers, which a click on the map sets."""
+    """Draw pickers of a place; returns the picked place. By default, it is the place that moves the logit difference most."""
     moved = found.moved["logit"]
     grid = max(moved, key=lambda grid: float(np.nanmax(np.abs(moved[grid]))))
     values = np.nan_to_num(np.abs(moved[grid]))
@@ -126,7 +128,7 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
 
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
-    """The map of one kind of attention, or of one stack."""
+    """The map of one kind of attention or of one stack, which `grid` names. `values` is [layer, head, position]."""
     words, title = text("patching"), grid_title(choice.what, grid)
     side = Swap(choice.what).side(grid)
     columns = tokens_of(runs, side) if choice.positions == "each" else None  # pyright: ignore[reportArgumentType]
@@ -136,7 +138,7 @@ def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
 
 
 def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:
-    """The row and the column of a place in its map."""
+    """The row and the column of a place in its map, counted from 0."""
     heads = found.moved["logit"][place.grid].shape[1]
     if choice.positions == "together" and choice.what in OF_HEADS:
         return place.layer, place.head
@@ -144,7 +146,8 @@ def _cell(choice: Choice, found: Patched, place: Place) -> tuple[int, int]:
 
 
 def _take_place(choice: Choice, axes: tuple[str, str], heads: dict[str, int]) -> None:
-    """Open the place of the cell that was clicked. `heads` has the number of heads of each map, in their order."""
+    """Pick the place of the cell that was clicked. `heads` maps the name of each map to its number of heads, in the order of
+    the maps. `axes` are the names of the row and of the column in the event."""
     cell = clicked_cell(MAP, event(MAP, "click"), axes)
     if not cell or cell.trace >= len(heads):
         return

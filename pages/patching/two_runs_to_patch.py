@@ -33,7 +33,7 @@ ONLY_TEXTS = (
 
 
 def patched(runs: Runs, choice: Choice) -> Patched:
-    """Every place patched; from the shared cache. Draws the progress if it takes several passes."""
+    """The result of patching every place; from the shared cache. Draws the progress if it takes several passes."""
     place = st.empty()
 
     def report(done: int, total: int) -> None:
@@ -85,8 +85,8 @@ def _read(view: View) -> list[Tokens]:
 
 
 def is_told() -> bool:
-    """Whether the page may tell what heads do. It may not while a lesson asks about heads; then a sentence is drawn that says
-    so."""
+    """Whether the page may tell what heads do. It may not while a lesson asks about heads; then the page shows a sentence that
+    says so."""
     if withheld(*ABOUT_HEADS):
         # The pickers of the head are not drawn now. Without this loop, they would later show the head of the lesson's stop
         # before.

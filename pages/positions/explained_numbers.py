@@ -26,7 +26,8 @@ NEAR = 1e-5
 
 
 def explain_entry(kind: str, values: Vectors, row: int, column: int) -> None:
-    """Draw how a number of a table of positions was computed. `kind` is `sinusoidal` or `learned`."""
+    """Draw how a number of a table of positions was computed; of a learned table, only say that it was learned. `kind` is
+    `sinusoidal` or `learned`; `row` and `column` are counted from 0."""
     words, value = text("positions"), float(values[row, column])
     if kind == "learned":
         st.markdown(words["cell_learned"].format(row=row, column=column, value=number(value, DIGITS)))
@@ -46,7 +47,7 @@ def explain_entry(kind: str, values: Vectors, row: int, column: int) -> None:
 def explain_sum(
     parts: Mapping[str, Vectors], tokens: Sequence[str], pieces: Sequence[Group], scale: float, trained: bool, at: Cell
 ) -> None:
-    """Draw how a number of token + position = input was computed; of a word, that it is the mean over its pieces.
+    """Draw how the clicked number of token + position = input was computed. For a word, it is the mean over its pieces.
 
     Args:
         parts: the rows of the pieces: `token`, after scaling; `position`; of some models `type`; and their sum, `input`.
@@ -54,6 +55,7 @@ def explain_sum(
         pieces: the positions of the pieces of each word; of a token, its own position.
         scale: what the row of the token's table is multiplied by.
         trained: whether training made the table of tokens.
+        at: the clicked cell; its trace is the index of the part.
     """
     words, name, places = text("positions"), [*parts][at.trace], pieces[at.row]
     row, last, count = places[0], places[-1], len(places)
@@ -79,8 +81,9 @@ def explain_sum(
 
 
 def explain_turn(cosines: Vectors, sines: Vectors, tokens: Sequence[str], pieces: Sequence[Group], at: Cell) -> None:
-    """Draw how the cosine or the sine of an angle was computed from the position, if position 1 tells the angle of one step; of
-    a word, that it is the mean over its pieces. `pieces`: as in `explain_sum`."""
+    """Draw how the cosine or the sine of a rotary angle was computed. The angle is the position times the angle of one step,
+    which position 1 tells. If this does not give the number, only write the number. For a word, draw the mean over its pieces.
+    `pieces`: as in `explain_sum`."""
     words, name, places = text("positions"), ("cos", "sin")[at.trace], pieces[at.row]
     values, row = (cosines, sines)[at.trace], places[0]
     if len(places) > 1:
@@ -96,7 +99,8 @@ def explain_turn(cosines: Vectors, sines: Vectors, tokens: Sequence[str], pieces
 
 
 def _show_mean_of_pieces(rows: Vectors, token: str, places: Group, column: int) -> None:
-    """Draw the mean over the pieces of a word. `rows` are those of all pieces; `places`, the positions of its own."""
+    """Draw how the mean over the pieces of a word was computed. `rows` has one vector for each token of the text; `places` are
+    the positions of the word's pieces."""
     place = {"token": literal(token), "column": column, "count": len(places), "row": places[0], "last": places[-1]}
     st.markdown(text("positions")["explain_pieces"].format(**place))
     st.latex(mean_formula(rows[list(places), column].tolist()))
@@ -109,7 +113,7 @@ def explain_mean_bias(
     pieces: Sequence[Group],
     at: Cell,
 ) -> None:
-    """Draw the mean over the heads of the bias of a query and a key. `pieces`: as in `explain_sum`."""
+    """Draw how the bias of a query and a key was computed as the mean over the heads. `pieces`: as in `explain_sum`."""
     names = {"query": literal(queries[at.row]), "key": literal(keys[at.column])}
     values = biases[:, at.row, at.column].astype(float).tolist()
     words, pairs = text("positions"), len(pieces[at.row]) * len(pieces[at.column])
@@ -119,14 +123,15 @@ def explain_mean_bias(
 
 
 def explain_product(values: Vectors, products: Square, at: Cell) -> None:
-    """Draw the dot product of two rows of a table of positions."""
+    """Draw how the dot product of two rows of a table of positions was computed. `products` has those of all pairs of rows."""
     st.markdown(text("positions")["explain_product"].format(row=at.row, column=at.column, count=values.shape[1]))
     computation = product_of(values[at.row], values[at.column], "dimension")
     st.latex(formula_with_numbers(explanation_of(computation, float(products[at.row, at.column])), SHORT))
 
 
 def explain_distance(products: Square, at: Cell, band: int) -> None:
-    """Draw the mean of the dot products at a distance, or, of the line `band`, the least and the largest of them."""
+    """Draw how the mean of the dot products of all pairs of positions at a distance was computed. If the clicked line is the
+    one at index `band`, write the least and the largest of them instead."""
     words, distance = text("positions"), at.column
     diagonal = products.diagonal(distance)
     if at.row != band:
@@ -142,7 +147,7 @@ def explain_distance(products: Square, at: Cell, band: int) -> None:
 
 
 def explain_rotation(matrix: Square, shift: int, d_model: int, at: Cell) -> None:
-    """Draw how a number of the matrix of a rotation was computed."""
+    """Draw how a number was computed in the rotation matrix for a shift by `shift` positions."""
     words, place = text("positions"), {"row": at.row, "column": at.column, "shift": shift}
     if at.row // 2 != at.column // 2:
         st.markdown(words["explain_zero"].format(**place))
@@ -157,7 +162,8 @@ def explain_rotation(matrix: Square, shift: int, d_model: int, at: Cell) -> None
 
 
 def explain_change(effects: Mapping[str, Swap], tokens: Sequence[str], at: Cell) -> None:
-    """Draw the change of a token's vector as a share of the vector's length; of a word, the mean over its pieces."""
+    """Draw how the change of a token's vector was computed, as a share of the vector's length; for a word, the mean over its
+    pieces."""
     moves = [*effects.values()][at.row].moves[at.column]
     words, run = text("positions"), [*effects][at.row]
     says = words["explain_change" if len(moves) == 1 else "explain_change_pieces"]
@@ -169,6 +175,6 @@ def explain_change(effects: Mapping[str, Swap], tokens: Sequence[str], at: Cell)
 
 
 def explain_output(before: Vectors, after: Vectors, tokens: Sequence[str], at: Cell) -> None:
-    """Draw the difference of a number of the encoder's output before and after a swap."""
+    """Draw the difference of one number of the encoder's output: after a swap minus before it."""
     st.markdown(text("positions")["explain_output"].format(token=literal(tokens[at.row]), column=at.column))
     st.latex(difference_formula(*(float(of[at.row, at.column]) for of in (after, before))))

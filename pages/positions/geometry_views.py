@@ -124,8 +124,8 @@ def shipped_with_learned_positions() -> tuple[str, ...]:
 
 
 def show_rotation(table: Table) -> None:
-    """Draw the matrix that maps each position's vector to the vector `shift` positions later, the error of this map, and one
-    pair of dimensions on a circle."""
+    """Draw a picker of a shift, the matrix that maps each position's vector to the vector that many positions later, the error
+    of this map, and one pair of dimensions on a circle."""
     words = text("positions")
     if table.kind == "learned":
         st.info(words["rotation_learned"], icon=":material/info:")
@@ -157,8 +157,8 @@ def show_rotation(table: Table) -> None:
 
 
 def _show_circle(table: Table, shift: int, row: int, column: int, below: AbstractContextManager[object]) -> None:
-    """Draw the pair of dimensions that contains the picked dimension as an arrow in a circle, at the picked position and
-    `shift` positions later, and the same for a second position. How a clicked point was computed is drawn in `below`."""
+    """Draw two dimensions, the pair that contains `column`, as arrows in a circle: at the position `row` and `shift` positions
+    later, and at a second position and `shift` positions later. How a clicked point was computed is drawn in `below`."""
     words, sine = text("positions"), column - column % 2
     if sine + 1 >= table.d_model:
         st.info(words["circle_lone" if sine else "circle_none"].format(dimension=sine), icon=":material/info:")
@@ -176,7 +176,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int, below: Abstrac
     alt = words["circle_alt"].format(pair=sine // 2, shift=shift, hands="; ".join(hands))
 
     def position(at: Cell) -> int:
-        """The position of a point: of the small dots, or of the end of an arrow."""
+        """The position of a clicked point: a small dot, or the end of an arrow."""
         return [*arrows][at.row - ARROWS] if at.row >= ARROWS else at.column
 
     def explain(at: Cell) -> None:

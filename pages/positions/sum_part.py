@@ -28,8 +28,8 @@ from transformer.tracing.paths import Kind
 
 
 def show_sum(view: View, trace: Trace, shown: Trace) -> None:
-    """Draw token + position = input for the first sentence, on the picked side. `shown` is `trace`, or `trace` between words
-    (`pick_words`)."""
+    """Draw token + position = input for the first text, on the picked side; if the model adds no positions, call
+    `show_recorded`. `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
     words, config = text("positions"), view.pipeline.config
     if not any(f"{side}_embedding.position" in trace and f"{side}_embedding.sum" in trace for side in trace.sides):
         show_recorded(view, trace, shown)
@@ -70,7 +70,7 @@ def _pieces(trace: Trace, shown: Trace, side: Side) -> tuple[Group, ...]:
 
 
 def _rows(trace: Trace, path: str) -> Float[np.ndarray, "position d_model"]:
-    """The rows of a tensor for the first text, with or without an axis of texts."""
+    """The rows of a tensor for the first text, whether or not the tensor has a batch axis."""
     values = trace[path].numpy()
     return values.reshape(-1, *values.shape[-2:])[0]
 
@@ -88,7 +88,7 @@ def show_both_positions(view: View, trace: Trace, second: SecondRun) -> None:
 
 def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
     """Draw positions that are not added to the tokens. The model uses them as angles by which queries and keys are turned, or
-    as a bias on the scores. `shown` is `trace`, or `trace` between words (`pick_words`)."""
+    as a bias on the scores. `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
     words = text("positions")
     st.markdown(words[f"sum_{view.pipeline.config.position}"])
     side = trace.sides[-1]
@@ -126,7 +126,7 @@ def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
 
 
 def _show_vectors(vectors: Mapping[str, np.ndarray], rows: list[str]) -> None:
-    """Draw the length of every vector of a sum, and the numbers of one of its parts."""
+    """Draw a table of the lengths of all vectors of a sum, and a table of the numbers of one picked part."""
     words = text("positions")
     st.caption(words["numbers_text"])
     lengths = {words["columns"][name]: np.linalg.norm(values, axis=1) for name, values in vectors.items()}

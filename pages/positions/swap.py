@@ -35,7 +35,7 @@ TAKEN_AWAY = "no positions"
 
 def show_swap(view: View, trace: Trace, shown: Trace) -> None:
     """Draw pickers of two words, how far each token's vector moves when the words are swapped, and the largest difference.
-    `shown` is `trace`, or `trace` between words (`pick_words`)."""
+    `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
     words = text("positions")
     st.markdown(words["swap_text"])
     if own_network(view) is None:
@@ -83,9 +83,10 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
 
 
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
-    """The places of the two words that are swapped by default. They are the first and the last noun, because the sentence with
-    these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as possible,
-    and not punctuation. Two different words are preferred, because swapping equal words changes nothing."""
+    """The positions of the two words that are swapped by default, chosen from `places`. They are the first and the last noun,
+    because the sentence with these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words
+    as far apart as possible, and not punctuation. Two different words are preferred, because swapping equal words changes
+    nothing."""
     task = TASKS.get(pipeline.card.task)
     nouns = [place for place in places if task and task.word_class(tokens[place], "source") == "noun"]
     spelled = [place for place in places if any(map(str.isalpha, tokens[place]))]
@@ -115,7 +116,7 @@ def _show_outputs(tokens: tuple[str, ...], effects: dict[str, Swap], same: bool)
 
 @cached
 def _swap(key: Key, ids: tuple[int, ...], first: int, second: int, without: bool, parts: tuple[Group, ...] | None) -> Swap:
-    """The effect of a swap on the encoder's output, with positional encodings or without. `parts`: the pieces of each word, if
-    words are swapped."""
+    """The effect on the encoder's output if the tokens or words `first` and `second` are swapped; `without` positional
+    encodings or with them. `parts` are the pieces of each word if words are swapped, and None otherwise."""
     edits = interventions(TAKEN_AWAY, runs().pipeline(key).config) if without else ()
     return swap(runs().own_network(key), ids, first, second, edits, parts)

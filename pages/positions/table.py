@@ -53,8 +53,9 @@ class Table(NamedTuple):
 
 
 def pick_table(view: View, trace: Trace) -> Table:
-    """The table picked by kind and size. If the model has learned positions, it is also picked by side, because each side has
-    its own table. A model's own learned table keeps the model's width; other tables can have any width."""
+    """Draw pickers of the kind and the size of a table; returns the table. If the model has learned positions, also draw a
+    picker of the side, because each side has its own table. A model's own learned table keeps the model's width; other tables
+    can have any width."""
     words, config, pipeline = text("positions"), view.pipeline.config, view.pipeline
     side = pick(words["side"], trace.sides, "side") if config.position == "learned" else trace.sides[0]
     before = (BEFORE,) if pipeline.trained else ()
@@ -114,21 +115,22 @@ def origin(table: Table, max_len: int, side: Side) -> str:
 def whole(
     key: str, least: int, most: int, first: int | None = None, placeholder: str | None = None, disabled: bool = False
 ) -> int | None:
-    """Draw a box for a whole number; returns the number, or None while the box is empty. It is kept in the URL under `key`."""
+    """Draw a box for a whole number from `least` to `most`; returns the number, or None while the box is empty. It is kept in
+    the URL under `key`, which also names the texts of the box. `first` is the initial number; None for an empty box."""
     words = text("positions")
     help = words[f"pick_{key}_help"].format(least=least, most=most)
     return pick_number(words[f"pick_{key}"], key, least, most, first, placeholder, help, disabled)
 
 
 def pick_cell(table: Table) -> tuple[int, int]:
-    """Draw boxes for a position and a dimension of a table; returns the picked ones."""
+    """Draw boxes for a position and a dimension of a table; returns both, counted from 0."""
     row = whole("position", 0, table.positions - 1, min(3, table.positions - 1))
     column = whole("dimension", 0, table.d_model - 1, min(4, table.d_model - 1))
     return row or 0, column or 0
 
 
 def show_cell(table: Table) -> None:
-    """Draw boxes to pick a number of the table, how it is computed, and the whole table with the number marked."""
+    """Draw boxes to pick a number of the table, how this number is computed, and the whole table with the number marked."""
     words = text("positions")
     with st.container(horizontal=True):
         row, column = pick_cell(table)

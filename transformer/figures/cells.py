@@ -1,4 +1,4 @@
-"""The numbers of a figure that a person can click on, and the shapes that mark one of them."""
+"""The cells of a figure that a person can click on: the names of their axes, and the shapes that mark one cell."""
 
 from typing import Any
 
@@ -12,22 +12,24 @@ BAR_GAP = 0.2  # the share of its place that a group of bars leaves empty, as in
 
 
 def axis_names(figure: go.Figure) -> tuple[str, str]:
-    """The names of the rows and of the columns of a figure's cells in the events of its chart (`layout.meta.axes`)."""
+    """The names that the events of a figure's chart use for the row and for the column of a cell: by default `y` and `x`, or
+    those of these axes in `layout.meta.axes`. With `layout.meta.turned`, the x axis names the row, and the y axis the
+    column."""
     names = {"x": "x", "y": "y", **_meta(figure).get("axes", {})}
     return (names["x"], names["y"]) if _is_turned(figure) else (names["y"], names["x"])
 
 
 def cell_marks(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
-    """The shapes that mark a number of a figure: a frame around a cell of a heatmap or a part of a stacked bar, a ring around a
-    point of a line or the end of a bar. None if the figure has no such number.
+    """The shapes that mark a cell of a figure: a frame around a cell of a heatmap or a part of a stacked bar, a ring around a
+    point of a line or the end of a bar. None if the figure has no such cell.
 
-    The same cell is framed in all heatmaps that have the columns in common (one horizontal axis, or `layout.meta.together`).
-    With `layout.meta.layers`, all traces draw the same cells, so `trace` does not count: there are fewer if nothing is masked.
+    The cell is also framed in other heatmaps with the same columns: on the same x axis, or beside it in `layout.meta.together`.
+    With `layout.meta.layers`, all traces draw the same cells, and `trace` is ignored, because their count can differ.
 
     Args:
-        trace: the number of the trace in the figure.
-        row, column: the place of the number in it; counted from 0. Points of lines and bars have no row. For them `row` equals
-            `trace`, and `column` is their index. With `layout.meta.turned`, the rows of a heatmap stand side by side.
+        trace: the index of the trace in the figure, counted from 0.
+        row, column: the row and the column of the cell in the trace, counted from 0. Points of lines and bars have no row: pass
+            `trace` as `row`, and their index as `column`. With `layout.meta.turned`, a heatmap draws its rows side by side.
     """
     traces: list[Any] = list(figure.data)
     trace = len(traces) - 1 if _meta(figure).get("layers") else trace
@@ -45,8 +47,8 @@ def cell_marks(figure: go.Figure, trace: int, row: int, column: int) -> list[dic
 
 
 def framed(row: int, column: int, axes: tuple[int, int] = (1, 1)) -> list[dict[str, Any]]:
-    """A frame around a cell, on the axes with these numbers. It consists of two lines, so that it is visible on dark and on
-    light colours."""
+    """A frame around a cell, as two Plotly shapes, so that it is visible on dark and on light colours. `row` and `column` count
+    from 0; `axes` are the numbers of the x axis and of the y axis, which Plotly counts from 1."""
     place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, **_on(axes)}
     return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 
@@ -61,7 +63,8 @@ def _is_turned(figure: go.Figure) -> bool:
 
 
 def _axes_with(figure: go.Figure, trace: int) -> list[tuple[int, int]]:
-    """The axes of the heatmaps in which a cell of a heatmap is framed: its own, and those of maps with the same columns."""
+    """The x and y axes of all heatmaps that frame a cell of the heatmap `trace`: its own, and those of heatmaps with the same
+    columns."""
     together = _meta(figure).get("together", ())
     traces: list[Any] = list(figure.data)
     across, _ = axes_of(traces[trace])
@@ -74,12 +77,12 @@ def _axes_with(figure: go.Figure, trace: int) -> list[tuple[int, int]]:
 
 
 def _on(axes: tuple[int, int]) -> dict[str, str]:
-    """The axes of a shape, by their numbers."""
+    """The fields `xref` and `yref` of a Plotly shape, for the numbers of an x axis and a y axis."""
     return {f"{letter}ref": f"{letter}{number if number > 1 else ''}" for letter, number in zip("xy", axes, strict=True)}
 
 
 def _place(drawn: Any, index: int) -> tuple[float, float]:
-    """The place of a point or of the end of a bar. A category stands at its number."""
+    """The x and y of a point or of the end of a bar, in units of the axes. If the axis has categories, it is `index`."""
     across, up = (index if isinstance(value, str) else float(value) for value in (drawn.x[index], drawn.y[index]))
     return across, up
 
@@ -101,7 +104,7 @@ def _mark_of_bar(figure: go.Figure, bar: Any, index: int) -> list[dict[str, Any]
 
 
 def _ring(x: float, y: float, axes: tuple[int, int]) -> list[dict[str, Any]]:
-    """A ring around a point, on the axes with these numbers. There is none around a point without a place."""
+    """A ring around a point, as two Plotly shapes; `axes` as for `framed`. Empty if `x` or `y` is NaN or infinite."""
     if not np.isfinite([x, y]).all():
         return []
     place = {"type": "circle", "xanchor": x, "yanchor": y, "xsizemode": "pixel", "ysizemode": "pixel", **_on(axes)}
