@@ -18,7 +18,7 @@ MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
 
 
 class MapElements:
-    """Makes the elements of a map. The blocks must be made in the order of the data flow, because this numbers them.
+    """Makes the elements of a map. Make the blocks in the order of the data flow: each new callout gets the next number.
 
     Attributes:
         links: the links of all elements. The attribute `data-link` of an element is the index of its link in this list.
@@ -31,8 +31,8 @@ class MapElements:
         """
         Args:
             depths: stack → its number of layers.
-            heads: kind of attention → its weights; None if the heads have no pictures.
-            base: the parameters that all links keep.
+            heads: kind of attention → shape, bytes and tokens of its weights; None if the heads have no pictures.
+            base: the address parameters that all links have.
             numbered: whether the blocks with a callout have numbers.
         """
         self.words = text("home")["map"]
@@ -42,7 +42,8 @@ class MapElements:
         self._callouts: list[str] = []
 
     def all(self, columns: list[Element]) -> list[Element]:
-        """The whole map: the lines of its callouts, its columns, and the meanings of its terms for screen readers."""
+        """The whole map: the lines of its callouts, its columns, and the meanings of its terms for screen readers. Call it
+        last. If the heads have pictures, it adds their legend to the first of the `columns`."""
         if self._heads is not None:
             columns[0].append(self._legend())
         lines: list[Element] = [["li", {}, ["span", {}, says]] for says in self._callouts]
@@ -57,7 +58,8 @@ class MapElements:
         return ["section", attributes, ["h3", {}, name], *blocks]
 
     def stack(self, stack: str, callout: str, *blocks: Element) -> Element:
-        """The frame around one layer, with a button for each layer. If it has a callout, none of its blocks has one."""
+        """The frame around the `blocks` of one layer, with a button for each layer of the `stack`. With a `callout` (empty for
+        none), no block may have a callout, because the blocks are numbered before the frame."""
         words, count = self.words, self._depths[stack]
         buttons: list[Element] = [
             ["button", {"type": "button", "data-layer": layer, "aria-label": words["layer"].format(layer=layer)}, str(layer)]
@@ -82,11 +84,12 @@ class MapElements:
         callout: str,
         shares: Sequence[str] = (),
     ) -> Element:
-        """A row of tokens, or of answers that stand in their place, as one link.
+        """A row of tokens, or of another answer such as labels, as one link.
 
         Args:
             says: the label above the row.
-            shares: the probability of each token, if it is known.
+            terms, callout: the terms of the glossary that explain the row; the name of its callout, empty for none.
+            shares: the probability of each token as text, if it is known.
         """
         chips = [
             self._explained(["span", {"class": "chip"}, *_chip(token, share)], _specials([token]))
@@ -127,14 +130,14 @@ class MapElements:
         name: str = "",
         mask: str = "",
     ) -> Element:
-        """A block of the network.
+        """A block of the network, with its title and its note (empty for none) as one link.
 
         Args:
-            terms: the terms of the glossary that explain the block.
+            terms, callout: the terms of the glossary that explain the block; the name of its callout, empty for none.
             sort: further CSS classes: `thin` for a low block, `branches` if the residual stream flows past the block.
             kind: the kind of attention whose colour the block has; by default, the block has the colour of its column.
             name: the id of the element, for the script.
-            mask: of an attention, the name of its mask. The block then has a picture of each head of `kind`, too.
+            mask: for an attention block, a key of `MASK_TERMS`. If the map has pictures, the block has those of its heads.
         """
         attributes = {"class": " ".join(filter(None, ["block", sort, "own" if kind else ""]))}
         attributes |= {"style": f"--color: var(--{kind})"} if kind else {}
@@ -150,7 +153,7 @@ class MapElements:
         return ["div", attributes, *number, line, *pictures]
 
     def _pictures(self, kind: str, title: str, count: int) -> Element:
-        """The small pictures of the weights of all heads of a layer, which the script paints."""
+        """A small empty canvas for each of the `count` heads of a layer. The script paints the weights of the head on it."""
         link = Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
         cells = []
         for head in range(1, count + 1):
@@ -165,14 +168,15 @@ class MapElements:
         return ["div", {"class": "legend"}, *(["span", {}, *part] for part in parts)]
 
     def _number(self, callout: str) -> list[Element]:
-        """The element with a block's number among the callouts; empty if the block has none."""
+        """The number of a new callout, as a list of one element. Adds the line of the callout. Empty if `callout` is empty or
+        the map has no numbers."""
         if not (callout and self._numbered):
             return []
         self._callouts.append(self.words["callouts"][callout])
         return [["span", {"class": "number", "aria-hidden": "true"}, str(len(self._callouts))]]
 
     def _anchor(self, link: Link, attributes: dict[str, Any], *children: Any) -> Element:
-        """A link; plain text if its page does not exist."""
+        """An element with `children`: a link, or a `span` if the page of the link does not exist."""
         pack = packed(link, self._base)
         if pack is None:
             return ["span", attributes, *children]
@@ -180,7 +184,8 @@ class MapElements:
         return ["a", attributes | {"data-link": len(self.links) - 1}, *children]
 
     def _explained(self, element: Element, terms: Sequence[str]) -> Element:
-        """An element that the glossary explains: in a box beside it, and as its description for screen readers."""
+        """`element` itself, with added attributes, so that the glossary explains `terms`: in a box beside the element, and as
+        its description for screen readers. Terms that are not in the glossary are ignored."""
         self.terms |= {term: says for term in terms if term not in self.terms and (says := meaning(term))}
         known = [term for term in terms if term in self.terms]
         if known:

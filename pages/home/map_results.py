@@ -23,8 +23,8 @@ TIP_TOKENS = 5
 
 
 def results(drawn: MapElements, view: View, trace: Trace, side: Side, joined: bool) -> list[Element]:
-    """The blocks after the last layer of a model, whose last stack reads or writes this side. If `joined`, the pieces of a word
-    that the model writes are shown as one token."""
+    """The blocks after the last layer of a model. `side` is the side of its last stack: `source` for an encoder, `target` for a
+    decoder. If `joined`, the pieces of a word that the model writes are shown as one token."""
     words, kind, count = drawn.words, view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
         note = words["size"].format(count=count, width=trace.config.d_model)
@@ -72,8 +72,8 @@ def _written(drawn: MapElements, view: View, trace: Trace, joined: bool) -> Elem
 
 
 def _filled(drawn: MapElements, view: View, trace: Trace) -> Element:
-    """The most probable token of an encoder alone at each mask. If the text has no mask, the most probable token at every
-    position."""
+    """The most probable token at each mask token, for a model that is only an encoder. If the text has no mask token, the most
+    probable token at every position."""
     rows, mask = trace.probabilities[0].numpy(), view.pipeline.mask_token
     masks = [place for place, token in enumerate(trace.source_tokens[0]) if mask and token == mask]
     rows = rows[masks or range(len(rows))]
@@ -82,7 +82,7 @@ def _filled(drawn: MapElements, view: View, trace: Trace) -> Element:
 
 
 def _tip(view: View, row: Float[np.ndarray, " vocab"]) -> str:
-    """The most probable tokens of a row, a line for each."""
+    """A heading, and a line for each of the `TIP_TOKENS` most probable tokens of a row of probabilities."""
     top = np.argsort(-row, kind="stable")[:TIP_TOKENS].tolist()
     tokens = view.pipeline.vocabulary("target").tokens_of(top)
     lines = [f"{token}  {percent(float(row[index]))}" for index, token in zip(top, tokens, strict=True)]
@@ -127,10 +127,10 @@ def _largest(rows: Float[np.ndarray, "row option"]) -> list[str]:
 
 
 def run_key(view: View) -> tuple[Hashable, ...]:
-    """The values that decide the trace of the first text, as a key of the cache."""
+    """The values that decide the trace of the view's first text (item 0 of the batch), for a key of the cache."""
     return view.key, view.source, view.target
 
 
 def stop(path: str) -> Link:
-    """A link to the stop of a tensor on the page Layers."""
+    """A link to the page Layers, at the tensor with this path."""
     return Link("layers", {"stop": path})

@@ -36,8 +36,8 @@ _mount = component.mounted(Path(__file__).with_name("map"))
 
 
 def show_map(view: View, trace: Trace) -> None:
-    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of a view's model
-    with the tokens of its first text."""
+    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of the model with
+    the tokens of the view's first text (item 0 of the batch)."""
     words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(words["map_heading"], anchor="map", width="content")
@@ -52,8 +52,8 @@ def show_map(view: View, trace: Trace) -> None:
 
 def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], numbered: bool) -> bytes:
     """The data of the map for `map.js`, as bytes. They are cached, so Streamlit does not encode them again at every click. The
-    tokens and weights of `shown` are drawn: those of the trace itself, or of the trace between words. `base` are the parameters
-    that all links keep."""
+    map shows the tokens and weights of `shown`, which is `trace` or the same trace with pieces joined to words. `base` are the
+    parameters that all links have."""
     config, stacks = trace.config, view.pipeline.stacks
     depths = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     layers, heads = {stack: depths[stack] for stack in stacks}, _heads(view, shown)
@@ -75,7 +75,8 @@ def _parcel(view: View, trace: Trace, shown: Trace, base: dict[str, Any], number
 
 
 def _heads(view: View, shown: Trace) -> dict[str, dict[str, Any]] | None:
-    """The attention weights of every head as bytes, and their tokens, by kind. None if they exceed `MAP_BYTES`."""
+    """Kind of attention → the weights of every head as packed bytes, with their shape and their tokens. None if all kinds
+    together need more than `MAP_BYTES` bytes."""
     sizes = (shown.layers(kind) * math.prod(shown.weights(kind, 0)[0].shape) for kind in shown.kinds)
     if sum(sizes) > MAP_BYTES:
         return None
@@ -88,7 +89,8 @@ def _heads(view: View, shown: Trace) -> dict[str, dict[str, Any]] | None:
 
 
 def _levels(trace: Trace, kind: str) -> tuple[tuple[int, ...], str]:
-    """The shape of the weights of all heads of one kind, and the levels of these weights as packed bytes."""
+    """The weights of all heads of one kind: their shape `(layer, head, query, key)`, and the weights as packed bytes
+    (`quantized`)."""
     levels = quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy())
     return levels.shape, component.packed(levels)
 

@@ -91,7 +91,7 @@ def show_starts() -> None:
 
 
 def _query(start: dict[str, Any]) -> dict[str, str]:
-    """The choices of an example. If the example names a head, its kind, layer and number come from the model's card."""
+    """The parameters of an example's link. If the example names a head, its kind, layer and index are from the model's card."""
     named = card_head(start["query"]["model"], start["head"]) if "head" in start else None
     return start["query"] | (head_choices(named) if named else {})
 

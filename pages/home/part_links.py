@@ -1,5 +1,5 @@
-"""The links of blocks and cards on the Home page: a page, and the choices to make there. And the cards: the stops of the tour,
-and examples to start from.
+"""Links on the Home page, each to a page with choices to make there. And the cards that are such links: the stops of the
+tour, and examples to start from.
 
 Each is an ordinary link that keeps the visitor's model and texts, so it can be opened in a new tab. A plain click stays in the
 session instead of loading the app again (`links.js`).
@@ -47,8 +47,8 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link in the form that a component reads, or None if its page does not exist.
 
     Args:
-        base: further parameters of its address: those of `kept_in_links`, read once for all links of a component. If the link
-            has no model and texts of its own, also `sidebar_query()`.
+        base: further parameters of the address: `kept_in_links()`, read once for all links of a component. If `link` has no
+            model and no texts, also `sidebar_query()`.
     """
     if all(name_of(file) != link.page for file in page_files()):
         return None

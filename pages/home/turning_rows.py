@@ -1,4 +1,4 @@
-"""The head that turns, in two rows: one adjective decides which noun a head looks at when it writes *il* or *elle*."""
+"""The head that turns, in two rows: one adjective decides which noun it attends to when the model writes *il* or *elle*."""
 
 from typing import NamedTuple
 
@@ -34,8 +34,8 @@ class Run(NamedTuple):
         source, answer: the sentence and the model's answer.
         tokens: the source tokens.
         adjective: the words that only this sentence has.
-        pronoun: the first token that only this answer has.
-        weights: the row of the head that predicts the pronoun.
+        pronoun: the token of this answer at the first position at which the two answers differ.
+        weights: the weights of the head for the query that predicts the pronoun.
     """
 
     source: str

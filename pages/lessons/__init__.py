@@ -1,4 +1,4 @@
-"""Lessons: stops on the pages, with questions. This module names all that the rest of the app uses of them."""
+"""Lessons: stops on the pages, with questions. This module exports all that the rest of the app uses."""
 
 from pages.lessons.content.lesson import ABOUT_HEADS
 from pages.lessons.playing.asked import Marks, asked_here, withheld

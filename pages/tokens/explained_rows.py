@@ -15,11 +15,12 @@ DIGITS = 3  # significant digits of the terms of a long sum
 
 
 def explain_number(table: Float[np.ndarray, "vocab d_model"], token: str, ids: Sequence[int], column: int) -> None:
-    """Show that a number of a token is one of its row of the table; that of a word, the mean over the rows of its pieces.
+    """Show where a number comes from: for a token, from its row of the embedding table; for a word, from the mean of the rows
+    of its pieces.
 
     Args:
-        ids: the id of the token; of a word, the ids of its pieces.
-        column: the dimension of the number.
+        ids: the id of the token, or the ids of the word's pieces. An id is negative for padding if the model has no such token.
+        column: the dimension of the number, counted from 0.
     """
     words = text("tokens")
     if min(ids) < 0:  # padding, for which this model has no token
@@ -39,7 +40,7 @@ def explain_number(table: Float[np.ndarray, "vocab d_model"], token: str, ids: S
 
 
 def explain_scaled(before: float, after: float, d_model: int) -> None:
-    """Show the multiplication of a number by √d_model."""
+    """Show that `after` is `before` multiplied by √d_model."""
     st.markdown(text("tokens")["explained"]["scaled"])
     root = rf"\sqrt{{{d_model}}}"
     st.latex(rf"{factor(before)} \cdot {root} = {factor(before)} \cdot {latex(d_model**0.5)} = {latex(after)}")

@@ -36,11 +36,11 @@ class Sentence(NamedTuple):
 
     Attributes:
         side: `source` or `target`.
-        item: the place of the sentence in the batch, counted from 0.
-        tokens: the tokens of the model's input, with padding. If pieces are joined, the words of the sentence.
+        item: the index of the sentence in the batch.
+        tokens: the tokens of the model's input, with padding. If pieces are joined, the words of the sentence, without padding.
         ids: the ids of the model's input, with padding.
         vocabulary: the vocabulary of the side.
-        classes: the class of each token of the vocabulary, in words.
+        classes: the name of the class of each token of the vocabulary, such as noun.
         table: the embedding table of the side.
         of: the positions of the pieces of each word if pieces are joined; otherwise empty.
     """
@@ -61,7 +61,7 @@ class Sentence(NamedTuple):
         return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
 
     def explain(self, cell: Cell) -> None:
-        """Show how a number of `rows` is computed."""
+        """Show how the number in a cell of `rows` is computed."""
         positions = self.of[cell.row] if self.of else (cell.row,)
         explain_number(self.table, self.tokens[cell.row], [self.ids[position] for position in positions], cell.column)
 
@@ -75,8 +75,8 @@ class Sentence(NamedTuple):
 
 
 def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
-    """Draw pickers of a side and, in a batch, of a sentence; returns the picked sentence. `shown` is `trace`, or `trace`
-    between words."""
+    """Draw pickers of a side and, in a batch, of a sentence; returns the picked sentence. `shown` is `trace`, or the same trace
+    with pieces joined to words."""
     words, pipeline = text("tokens"), view.pipeline
     with st.container(horizontal=True):
         side = pick(words["side"], trace.sides, "side", help=words["side_help"])
@@ -91,7 +91,7 @@ def pick_sentence(view: View, trace: Trace, shown: Trace) -> Sentence:
 
 
 def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
-    """The class of each token of a vocabulary, in words. A word without a class gets the text "no class known"."""
+    """The name of the class of each token of a vocabulary. A token without a class gets the text "no class known"."""
     words, vocabulary, task = text("tokens"), pipeline.vocabulary(side), TASKS.get(pipeline.card.task)
     names = [task.word_class(token, side) if task else None for token in vocabulary.tokens]
     specials = set(vocabulary.specials)
@@ -120,7 +120,7 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
     """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
-    `typed` is empty for the model's own answer, which has no unknown token."""
+    `typed` are the words as they were typed; it is empty if all tokens are shown as they are."""
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
     for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):
@@ -134,7 +134,8 @@ def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> M
 
 
 def word_chips(tokens: Sequence[str], ids: Sequence[int], of: Sequence[Group]) -> Markup:
-    """The words as an HTML list, each with the ids of its pieces; a word of one piece with its id and its row."""
+    """The words `tokens` as an HTML list, each with the ids of its pieces; a word of one piece with its id and its row. `of`
+    has the positions of the pieces of each word."""
     words = text("tokens")
     items = []
     for token, group in zip(tokens, of, strict=True):
@@ -162,8 +163,8 @@ def show_rows(sentence: Sentence) -> None:
 
 
 def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
-    """Draw the rows before and after the multiplication by √d_model. If the variant does not scale, or another network does not
-    record it, show a sentence instead."""
+    """Draw the rows before and after the multiplication by √d_model, and the mean lengths of these vectors. If the trace has no
+    scaled rows, write a sentence in place of the picture."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
     before, path_of_position = sentence.rows, f"{path}.position"
     position = {}

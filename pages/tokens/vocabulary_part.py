@@ -31,7 +31,8 @@ LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
 
 def show_similarity(sentence: Sentence, place: Any) -> None:
-    """Draw the cosine similarity of every pair of tokens of the sentence, and in `place` how a clicked one was computed."""
+    """Draw the cosine similarity of every pair of tokens of the sentence. The container `place` shows how a clicked cell was
+    computed."""
     words = text("tokens")
     st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")
     rows = sentence.rows
@@ -50,7 +51,7 @@ def show_similarity(sentence: Sentence, place: Any) -> None:
 
 
 def show_nearest(sentence: Sentence) -> None:
-    """List the tokens of the vocabulary that are nearest to a picked token."""
+    """Draw a picker of a token, and a table of the `NEAREST` tokens of the vocabulary that are nearest to it by cosine."""
     words, vocabulary = text("tokens"), sentence.vocabulary
     first = sentence.first_word
     offered = vocabulary.tokens
@@ -79,7 +80,7 @@ def show_nearest(sentence: Sentence) -> None:
 
 @cached
 def _plane(key: Key, side: Side, ids: tuple[int, ...]) -> Plane:
-    """Rows of the embedding table of one side of a model, projected onto a plane. The axes are fitted only to words, because a
+    """The rows `ids` of one side's embedding table, projected onto a plane. The axes are fitted only to words, because a
     special token that was hardly trained has large numbers and would dominate the axes."""
     pipeline = runs().pipeline(key)
     specials = set(pipeline.vocabulary(side).specials)
@@ -110,7 +111,8 @@ def show_plane(view: View, sentence: Sentence) -> None:
 
 
 def _places(plane: Plane, rows: Sequence[int], tokens: Sequence[str]) -> str:
-    """Sentences with the place of some points on the plane, and the nearest other point of each."""
+    """Sentences for screen readers about the points with the indices `rows`: where each is on the plane, and which token
+    is nearest to it there. Only the first `MOST_SAID` points are described."""
     words, told = text("tokens"), []
     for row in rows[:MOST_SAID]:
         away = np.linalg.norm(plane.points - plane.points[row], axis=1)
@@ -144,8 +146,8 @@ def show_table(sentence: Sentence) -> None:
 
 
 def found_ids(vocabulary: Tokens, classes: tuple[str, ...], asked: str) -> list[int]:
-    """The ids that match a search by a part of the token, by a part of its class or by the id. An empty search matches all
-    ids."""
+    """The ids of the tokens that match the search `asked`: a part of the token, a part of its class, or the whole id. Capital
+    and small letters make no difference. An empty search matches all tokens."""
     wanted = asked.strip().lower()
     return [
         token_id

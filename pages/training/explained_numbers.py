@@ -18,6 +18,7 @@ def explain_loss(token: str, loss: float, given: float, smoothing: float, count:
     """Draw how the loss of a token was computed.
 
     Args:
+        loss, smoothing: the cross-entropy of the token in nats; the label smoothing, from 0 to 1.
         given: the probability that the model gives the token.
         count: the number of tokens of the vocabulary.
     """
@@ -31,13 +32,14 @@ def explain_loss(token: str, loss: float, given: float, smoothing: float, count:
 
 
 def explain_norm(part: str, norms: Float[np.ndarray, " parameter"]) -> None:
-    """Draw how the norm of the gradient of a part was computed from those of its parameters."""
+    """Draw how the gradient norm of a part of the model was computed from `norms`, the gradient norms of its parameters."""
     st.markdown(text("training")["explained_norm"].format(part=part, count=len(norms)))
     st.latex(aligned([length_formula(norms, "g")]))
 
 
 def explain_asked_share(token: str, is_right: bool, smoothing: float, count: int) -> None:
-    """Draw how the share that label smoothing asks for at a token was computed. `count` is the number of tokens."""
+    """Draw how the target probability of a token under label smoothing was computed. `is_right`: whether the token is the right
+    one. `count` is the number of tokens of the vocabulary."""
     words = text("training")
     says = words["explained_right" if is_right else "explained_other"]
     st.markdown(says.format(token=literal(token), count=count))
@@ -61,14 +63,14 @@ def explain_rate(recipe: Recipe, step: int) -> None:
 
 
 def explain_held_out(name: str, point: Point) -> None:
-    """Draw what the loss on held-out pairs means. `name` is that of the training."""
+    """Draw what the loss on held-out pairs means. `name` is the name of the training."""
     values = {"name": name, "step": whole(point.step), "loss": number(point.held_out_loss), "exact": share(point.exact)}
     st.markdown(text("training")["explained_held_out"].format(**values))
     st.latex(f"e^{{{latex(-point.held_out_loss)}}} = {latex(math.exp(-point.held_out_loss))}")
 
 
 def explain_gap(point: Point) -> None:
-    """Draw how much larger the loss on held-out pairs is than that on the pairs that are learnt."""
+    """Draw how much larger the loss on held-out pairs is than the loss on the pairs that are learnt."""
     values = {"step": whole(point.step), "loss": number(point.loss), "held_out": number(point.held_out_loss)}
     st.markdown(text("training")["explained_gap"].format(**values, exact=share(point.exact)))
     st.latex(difference_formula(point.held_out_loss, point.loss))

@@ -1,6 +1,6 @@
 """The film: a slider over the frames of a training, with curves, the answer to the visitor's text, and every head's map.
 
-For a new text, only the frame at the cursor is run. When the visitor first points at the film, focuses or presses it, or starts
+For a new text, only the frame at the slider is run. When the visitor first points at the film, focuses or presses it, or starts
 playing, the browser asks for all frames. They are sent together, so moving between them needs no request. When the slider
 stops, the browser sends the frame to the server.
 """
@@ -42,7 +42,8 @@ _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Pat
 
 
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the film."""
+    """Draw the curves, the film at a frame with all heads of one kind of attention, and the download buttons. `layer` and
+    `head` name the picked head. They and `frame` are counted from 0."""
     words, frames = text("training"), film.frames
     computed(words["running"], tests, frames)
     show_curves(film)
@@ -66,7 +67,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
 
 
 def _weights(view: View, shown: Trace, kind: str) -> pd.DataFrame:
-    """The weights in the pictures of a frame, one row for each weight."""
+    """The weights in the pictures of a frame, whose trace is `shown`: one row for each weight."""
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     return weights_table(weights, allowed, *map_names(view, shown, kind))
 
@@ -88,9 +89,9 @@ def _caption(film: Film) -> str:
 
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int, joined: bool) -> None:
-    """Send the frame at the cursor to the browser, or all frames if the browser has asked for them. When the browser asks,
-    Streamlit calls only this function. The arguments are as for `show_film`. `joined`: whether the heads' pictures are between
-    words."""
+    """Send the frame at the slider to the browser, or all frames if the browser has asked for them. When the browser asks,
+    Streamlit calls only this function. The arguments are as for `show_film`. `joined`: whether pieces are joined to words
+    in the heads' pictures."""
     with turn(), explained():
         frames, frame = film.frames, pick_frame(view, film.frames)
         shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)
@@ -143,8 +144,8 @@ def _picked_row() -> None:
 
 
 def _take(name: str, key: str, first: int) -> None:
-    """Store an index from the browser, counted from 0, in the session, where it counts from `first`. `seed` limits it to the
-    valid range."""
+    """Store the index that the browser sent as `name` under a key of the session. The browser counts from 0, the session from
+    `first`. When the page is drawn, `seed` limits the index to the valid range."""
     index = sent(KEY, name)
     if is_index(index, 10_000):
         st.session_state[key] = first + index

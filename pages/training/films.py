@@ -57,7 +57,7 @@ class Film(NamedTuple):
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
     def shown(self, index: int, joined: bool) -> Trace:
-        """The trace of a frame, between words if `joined`."""
+        """The trace of a frame, with pieces joined to words if `joined`."""
         trace = self.trace(index)
         return WordTrace.of(trace) if joined else trace
 
@@ -75,8 +75,8 @@ def film_of(view: View, frames: Frames) -> Film:
 
 @cached
 def tests(frames: Frames) -> tuple[HeldOut, ...]:
-    """The test of each frame on the first held-out pairs of the model's task, with the label smoothing of its training; empty
-    if the task is not known."""
+    """The test of each frame on the first `CHECKED` held-out pairs of the model's task, with the label smoothing of its
+    training; empty if the task is not known."""
     card = frames.pipeline(-1).card
     if card.task not in TASKS:
         return ()
@@ -93,7 +93,7 @@ def history(frames: Frames) -> list[dict[str, float | int]]:
 
 
 def table(film: Film) -> pd.DataFrame:
-    """The curves as a table: a row for each check in the model's card, and a row for each frame that this page has tested."""
+    """The curves as a table: a row for each entry of `history`, and a row for each frame that this page has tested."""
     recorded = [{"step": entry["step"], "source": "recorded in training"} | entry for entry in history(film.frames)]
     computed = [
         {"step": step, "source": f"computed on {tested.pairs} held-out pairs", "loss": tested.loss, "accuracy": tested.exact}
@@ -105,16 +105,16 @@ def table(film: Film) -> pd.DataFrame:
 
 @cached
 def maps(film: Film, shown: tuple[int, ...], kind: str, joined: bool) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The levels of the weights of all heads of one kind, at some frames of a film. `joined`: whether the weights are between
-    words."""
+    """The weights of all heads of one kind, as bytes (`quantized`), at the frames of a film with the indices `shown`. `joined`:
+    whether pieces are joined to words."""
     traces = (film.shown(index, joined) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 
 
 def sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step, the step's place in the curves, and its test. The frames `shown` also have
-    their answer and distributions."""
+    """Each frame of a film for `film.js`: its step, the step's place in the curves, its loss and its accuracy. The frames with
+    the indices `shown` also have their answer and distributions."""
     tested = tests(film.frames)
     sent = []
     for index, step in enumerate(film.frames.steps):

@@ -68,7 +68,7 @@ def show_other_films(view: View) -> None:
 
 def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
     """The frame of the session or of the link, counted from 0. By default it is the frame of the sidebar's model if that is a
-    snapshot, otherwise the first frame. Without the film and its slider, a page draws `buttons` for the frames."""
+    snapshot, otherwise the first frame. With `buttons`, also draw buttons that pick the frame, for a page without the film."""
     opened, steps = snapshot_of(view.model), frames.steps
     first = steps.index(opened[1]) if opened and opened[1] in steps else 0
     if buttons:

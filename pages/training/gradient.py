@@ -33,8 +33,8 @@ FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
 @cached
 def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
-    """One gradient step of a frame's model, after `earlier` steps on other batches, with the settings that its training had at
-    this step."""
+    """One gradient step of the model `name`, after `earlier` steps on other batches, opened for one `weight`. All these steps
+    have the settings that the model's training had at `step`, counted from 0."""
     pipeline, recipe = runs().own_pipeline(name), schedule(runs().own_pipeline(name))
     rate = recipe.rate_at(min(step, recipe.steps - 1))
     settings = StepSettings(rate, recipe.label_smoothing, recipe.clip)

@@ -45,8 +45,8 @@ def show_schedule(frames: Frames, frame: int) -> None:
 
 
 def show_smoothing(frames: Frames) -> None:
-    """Draw the smoothed target of the first token of the batch, and write the least loss that is possible with label
-    smoothing."""
+    """Draw the smoothed target distribution of the first target token of the batch, and write the least loss that is possible
+    with label smoothing."""
     words, pipeline = text("training"), frames.pipeline(-1)
     smoothing, count = schedule(pipeline).label_smoothing, len(pipeline.target_vocabulary)
     if not smoothing:

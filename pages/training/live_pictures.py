@@ -63,8 +63,8 @@ def curves_of(progress: Progress) -> list[Curve]:
 
 
 def thinned(values: tuple[float, ...], most: int = POINTS) -> list[tuple[float, float]]:
-    """The points (step, value) of a curve with at most `most` points. If there are more values, each point is the mean over
-    some consecutive steps, placed at the last of them."""
+    """The points (step, value) of a curve with at most `most` points. Steps count from 1. If there are more values,
+    each point is the mean over some consecutive steps, placed at the last of them."""
     count = len(values)
     if count <= most:
         return [(step, value) for step, value in enumerate(values, 1)]
@@ -80,7 +80,7 @@ def curve_table(progress: Progress) -> pd.DataFrame:
 
 
 def answer_of(view: LiveView, training: LiveTraining) -> Markup:
-    """The answer of a view: each token with its probability, marked if it is right or wrong."""
+    """The answer of a view as HTML: each token with its probability, marked as right or wrong if the right answer is known."""
     words = text("live")["curves"]
     split = find_task(training.settings.task).target_vocabulary.split
     expected = None if view.right is None else [*split(view.right), None]  # None: the answer should end here
@@ -123,7 +123,7 @@ def watched_head(training: LiveTraining, progress: Progress, kind: str) -> dict[
 
 
 def _marked(pointing: Sequence[tuple[int, int, float]], kind: str) -> tuple[int, int]:
-    """The layer and the head that are marked."""
+    """The layer and the head to mark, counted from 0: the first of `pointing` for cross-attention, otherwise 0 and 0."""
     return pointing[0][:2] if pointing and kind == Kind.CROSS else (0, 0)
 
 

@@ -20,7 +20,7 @@ def model_name(training: LiveTraining) -> str:
 
 def offer_when_new(training: LiveTraining) -> bool:
     """Put the training's model into this session's sidebar: when there is a first copy of it, and again when the training has
-    ended. Returns whether this call did so."""
+    ended. Returns whether this call did so. Raises `CheckpointError` if the server has no room for the model."""
     progress, name = training.progress, model_name(training)
     if progress.copy is None:
         return False

@@ -113,7 +113,7 @@ def _view(key: OwnModel, watched: str, step: int) -> LiveView:
 
 
 def _show_line(training: LiveTraining, progress: Progress, place: int) -> None:
-    """Draw the progress of the training as a line of text and a bar."""
+    """Draw the progress of the training as a line of text and a bar. If it waits, draw only its `place` in the line, from 1."""
     words = text("live")
     if place:
         template = words["waiting_one" if LINE.places == 1 else "waiting"]

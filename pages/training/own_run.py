@@ -42,7 +42,7 @@ def show_own_run() -> None:
 
 
 def _pick_frame(run: OwnRun) -> int:
-    """The frame at the slider; at first, the last frame."""
+    """Draw the slider and a caption; returns the index of the frame at the slider, which is at first the last frame."""
     words, last = text("own_run"), len(run.steps) - 1
     frame = last
     if last:
@@ -80,7 +80,7 @@ def _show_heads(run: OwnRun, paths: list[str], frame: int) -> None:
 
 
 def _show_history(run: OwnRun, path: str, head: int, item: int, frame: int) -> None:
-    """Draw where the head looked in each frame: shares of its weight."""
+    """Draw on which keys the head's weight was in each frame: the three measures of `SHARES` that changed most."""
     words, names = text("own_run"), text("training")["measure_names"]
     weights = np.stack([run.weights(path, index, item)[head] for index in range(len(run.steps))])
     shares = {name: values[:, 0] for name, values in measure(weights[:, None]).items() if name in SHARES}
@@ -134,6 +134,6 @@ def _show_lines(run: OwnRun, figure: Chart, key: str, alt: str) -> None:
 
 
 def _limits(values: Float[np.ndarray, "..."]) -> tuple[float, float]:
-    """From 0, or from the smallest finite value if that is negative, to just above the largest finite value."""
+    """The limits of an axis: 0, or the smallest finite value if that is negative, and just above the largest finite value."""
     finite = values[np.isfinite(values)]
     return min(0.0, float(finite.min())), 1.05 * max(1e-6, float(finite.max()))

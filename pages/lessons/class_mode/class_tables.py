@@ -28,9 +28,10 @@ COLUMNS = ("table_first", "table_last", "table_right")
 
 
 def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
-    """All answers of a class as CSV. Each student has a row, and each question three columns: the first answer, the last one,
-    and whether the last one is right. The rows are sorted by the answers, so that their order does not show when the students
-    joined. Questions whose right answer cannot be computed are left out."""
+    """All answers of a class as CSV. Each student has a row, and each question three columns: the first answer, the last
+    answer, and 1 if the last answer is right, otherwise 0. The rows are sorted by the answers, so that their order does not
+    show when the students joined. Questions whose right answer cannot be computed are left out. `seats` has stop → answers
+    for each student."""
     words, columns = text("lesson")["class"], dict[str, list[str | int]]()
     for index in lesson.questions:
         question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]
@@ -59,7 +60,7 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """A table with bars: for each answer, how many students gave it as their first answer, and how many as their last one."""
+    """An HTML table with bars: for each answer, how many students gave it as their first and as their last answer."""
     words = text("lesson")["class"]
     assert stop.question is not None  # a stop without a question has no answers
     try:
@@ -96,7 +97,8 @@ def _counted(given: Mapping[str, int], listed: _Rows) -> Counter[float]:
 
 
 def _listed(stop: Stop, question: Question, given: Mapping[str, int]) -> _Rows:
-    """The rows of the table: all options, the tokens that were marked at least once, or the most frequent numbers."""
+    """The rows of the table: all options, the right and the wrong order, the tokens that were marked at least once, or the most
+    frequent numbers. `given`: answer → how often it was given."""
     words = text("lesson")["class"]
     if question.kind == "choose":
         options: dict[float, str] = {

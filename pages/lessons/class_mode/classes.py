@@ -32,8 +32,8 @@ class Tally(NamedTuple):
         joined, answered: number of students in the class, and of those who have answered this question.
         changed: number of students whose last answer differs from their first answer.
         phase: the phase of the question.
-        first, last: answer → number of students whose first, or last, answer it is. Empty for students until the answer is
-            revealed.
+        first, last: answer → number of students whose first, or last, answer it is. Until the right answer is revealed, only
+            the teacher gets `first`, `last` and `changed`. For students, they are empty and 0.
         full: whether the class has reached its limit of answers, so that new answers are not counted.
     """
 
@@ -112,8 +112,8 @@ class Classes:
                 del self._classes[code]
 
     def lesson_of(self, code: str, student: str, address: str) -> str:
-        """The name of a class's lesson. A wrong code counts as an attempt to join from the internet address of the visitor.
-        `student` is empty if the session has no number.
+        """The name of a class's lesson. A wrong code counts as an attempt to join from `address`, the visitor's internet
+        address. `student` is the random number of the session; empty if it has none.
 
         Raises:
             LessonError: no open class has this code, or there were too many attempts from this address.
@@ -173,8 +173,8 @@ class Classes:
                 taught.at = stop
 
     def advance(self, code: str, secret: str, stop: int, to: Phase) -> None:
-        """Begin a phase of the question of a stop. Nothing happens if the secret is wrong, or if this phase or a later one has
-        begun. So two clicks, or two screens of the teacher, skip no phase."""
+        """Begin the phase `to` of the question of a stop. Nothing happens if the secret is wrong, or if this phase or a later
+        one has begun. So two clicks, or two screens of the teacher, skip no phase."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop < LESSON_STOPS and to > taught.phases.get(stop, Phase.VOTE):

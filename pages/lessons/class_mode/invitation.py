@@ -26,8 +26,8 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def show_code(place: Seat) -> None:
-    """Draw what students need to join, large enough for the last row: the QR code of the address, and below it the address and
-    the code as text. If phones cannot reach the address, draw instead what to do."""
+    """Draw what students need to join, large enough for the last row of a room: the QR code of the address, and below it the
+    address and the code as text. If phones cannot reach the address, draw instead what to do."""
     st.html(_STYLE)
     if warn_local():
         return
@@ -53,8 +53,8 @@ def show_teacher_link(place: Seat) -> None:
 
 
 def warn_local(short: bool = False) -> bool:
-    """If only this machine can reach the app's address, draw a warning with what to do, or a line that refers to the full
-    warning. Returns whether only this machine can reach it."""
+    """If only this machine can reach the app's address, draw a warning that says what to do; if `short`, only a line that
+    refers to it. Returns whether only this machine can reach the address."""
     address = app_address()
     if not is_local(address):
         return False

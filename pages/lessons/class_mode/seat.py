@@ -1,10 +1,10 @@
 """The place of this session in a class: as a student, or as the teacher.
 
 The address has only the code, `class=CODE`, because people share addresses, and the class sees the teacher's on the projector.
-The random number of a student, which identifies no person, with the student's answers, and the secret of the teacher are stored
-in the browser's tab (`pages.ui.tab_memory`). After a reload of the page, they make the session the same student or the teacher
-again. The teacher's link has the secret after its `#`, so no server receives it in an address. A session with only a code asks
-its tab for a number or a secret before it joins the class as a new student (`class_panel`).
+The browser's tab stores the rest (`pages.ui.tab_memory`): the teacher's secret, or a student's answers and random number, which
+identifies no person. With it, the session is the teacher or the same student again after a reload of the page. The teacher's
+link has the secret after its `#`, so no server receives it in an address. A session with only a code asks its tab for a number
+or a secret before it joins the class as a new student (`class_panel`).
 """
 
 import ipaddress
@@ -55,8 +55,8 @@ def seat() -> Seat | None:
 
 
 def class_code() -> str:
-    """The code of the class in which the session has a place, or will have one as soon as its browser tab has said what it
-    keeps; empty outside a class."""
+    """The code of the class in which the session has a place, or will have one as soon as its browser tab has reported the
+    number or the secret; empty outside a class."""
     place = seat()
     return place.code if place else st.session_state.get(WAITING) or ""
 
@@ -155,7 +155,7 @@ def refuse(error: LessonError) -> None:
 
 
 def memory_name(code: str) -> str:
-    """The name of the teacher's secret in the teacher's link, and of the secret or a student's number in the tab."""
+    """The name under which the tab stores a student's number or the teacher's secret. The teacher's link has the same name."""
     return f"class-{code}"
 
 

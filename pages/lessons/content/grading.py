@@ -91,8 +91,8 @@ def right_option(question: Question, truth: Value | None) -> int:
 
 
 def right_answer(question: Question, truth: Value | None) -> str:
-    """The right answer in plain text. Empty for an order, because its options are in the right order, and if the truth is
-    missing."""
+    """The right answer in plain text. Empty for a question of the kind `order`, whose options are in the right order, and if
+    `truth` is None although the question needs it."""
     if question.kind == "choose":
         right = right_option(question, truth)
         return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says

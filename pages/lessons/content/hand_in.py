@@ -43,7 +43,7 @@ class HandIn(NamedTuple):
 
     Attributes:
         lesson: the title of the lesson.
-        day: the day of the code, in UTC.
+        day: the day on which the code was made, in UTC.
         seat: the random number of the session.
         results: how each question was answered, in the order of the lesson.
     """
@@ -110,5 +110,5 @@ def _signature(body: bytes, key: bytes) -> bytes:
 
 
 def _size(questions: int) -> int:
-    """The bytes for the results of so many questions, two bits each."""
+    """The number of bytes for the results of so many questions, two bits each; at least 1."""
     return max(1, -(-questions // 4))

@@ -33,7 +33,7 @@ class LessonError(HeadlightError):
 
 @dataclass(frozen=True)
 class TruthForm:
-    """What a truth, the right answer to a question, is, and which settings it reads.
+    """The form of a truth, which is the right answer to a question: the kind of its value, and the settings that it reads.
 
     Attributes:
         gives: the kind of value. A `row` is a number for each token; an `option` is the right one of the question's options.
@@ -98,6 +98,7 @@ class Truth:
             in the view.
         query, key: a token, or a position counted from 0. If a token occurs several times, the first one is meant. Empty if the
             truth does not need it.
+        side: one of `SIDES`, whose tokens are counted; empty if the truth does not need it.
         token: a token of the output; empty for the most probable one.
         edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
     """
@@ -187,7 +188,7 @@ class Stop:
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
         reveal: the words after the answer. A stop without a question shows them at once.
-        notes: notes for the teacher.
+        notes, minutes: notes for the teacher, and the planned time.
         core: whether the stop is also in the short form of the lesson.
     """
 
@@ -234,7 +235,7 @@ class Lesson:
     """A lesson.
 
     Attributes:
-        about: one or two sentences about the lesson.
+        about, audience: one or two sentences about the lesson, and for whom it is.
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
         learnt: lines about what the lesson has shown, for its end.
@@ -266,5 +267,5 @@ class Lesson:
 
     @property
     def questions(self) -> tuple[int, ...]:
-        """The stops that have a question, counted from 0."""
+        """The indices of the stops that have a question."""
         return tuple(index for index, stop in enumerate(self.stops) if stop.question)

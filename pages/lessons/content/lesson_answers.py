@@ -1,8 +1,8 @@
 """Answers to the questions of a lesson, as the address has them: `3~2~1_5~0.95`.
 
 Each entry has the number of a stop, counted from 1, the first answer, the answer after discussion (empty if the first one was
-kept), and the answer at the end of the lesson. An answer is the number of an option, positions of tokens, an order, or a
-number.
+kept), and the answer at the end of the lesson. An answer is an option, counted from 1; positions of tokens, or the options in
+an order, both counted from 0 and separated by `-`; or a decimal number.
 """
 
 import re
@@ -53,7 +53,7 @@ def parse(written: str) -> dict[int, Answer]:
 
 
 def write(answers: Mapping[int, Answer]) -> str:
-    """The inverse of `parse`."""
+    """The text for an address of answers, by the index of their stop. It is the inverse of `parse`."""
     entries = []
     for stop, answer in sorted(answers.items()):
         parts = [str(stop + 1), answer.first]

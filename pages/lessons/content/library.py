@@ -23,15 +23,16 @@ CORE = "-core"
 
 
 def shipped() -> dict[str, Lesson]:
-    """Name of the file → lesson, for the shipped lessons in their order. A lesson that the language of the session does not
-    have is in English. Lessons that exceed the limits of this server are left out."""
+    """Name of the file without its ending → lesson, for the shipped lessons in their order. A short form of a lesson has its
+    own entry, with `CORE` after the name. A lesson that the language of the session does not have is in English. Lessons that
+    exceed the limits of this server are left out."""
     return lessons_in(FOLDER, language())
 
 
 # The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
 def lessons_in(folder: Path, language: str) -> dict[str, Lesson]:
-    """Name of the file → lesson, for the lessons of a folder that has a folder for each language. See `shipped`."""
+    """As `shipped`, for the lessons of a folder that has a subfolder for each language."""
     lessons = {}
     for file in {file.name: file for name in (ENGLISH, language) for file in (folder / name).glob("*.toml")}.values():
         try:
@@ -75,6 +76,6 @@ def all_lessons() -> dict[str, Lesson]:
 
 
 def add_own(name: str, lesson: Lesson) -> str:
-    """Add a lesson to this session. Returns its name in links of this session."""
+    """Add a lesson to this session, or replace the lesson of this name. Returns its name in links of this session."""
     st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
     return OWN_PREFIX + name

@@ -1,4 +1,5 @@
-"""Truths about patching: where the answers to the two texts of a stop part, and what a head carries of their difference."""
+"""Truths about patching: where the answers to a stop's two texts first differ, and which share of the difference a head
+carries."""
 
 import re
 from dataclasses import replace
@@ -21,8 +22,8 @@ ROLES = ("alone", "backup", "partner", "bystander")
 
 
 def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) -> Value:
-    """The value of a truth in `PATCHED`. The view of the stop names the second text. Like the page Patching, it may name the
-    compared step and what is taken.
+    """The value of the truth `name`, which is in `PATCHED`. The view of the stop names the second text. Like an address of the
+    page Patching, the view may also name the compared step (`step`) and what is patched (`what`).
 
     Raises:
         HeadlightError: the stop has no second text, the runs cannot be patched or barely differ, the model has no such head, or

@@ -106,8 +106,8 @@ def question_data(
 def verdicts_of(
     question: Question, answer: Answer | None, truth: Value | None, tokens: int
 ) -> tuple[Verdict, Verdict | None, Verdict | None] | None:
-    """The judgements of the first, the second and the last answer; None if there is no valid first answer. The judgement of a
-    missing or invalid later answer is None."""
+    """The judgements of the first answer, the second, and the one at the end of the lesson; None if there is no valid first
+    answer. The judgement of a missing or invalid later answer is None. `tokens` is the number of tokens to choose from."""
     if answer is None or not fits(question, answer.first, tokens):
         return None
     first = judge(question, answer.first, truth)
@@ -117,7 +117,7 @@ def verdicts_of(
 
 
 def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
-    """An answer in words."""
+    """The answer `given`, written as in the address, in words: its options, or its `tokens`. A number is unchanged."""
     chosen = places(given)
     if question.kind == "number" or chosen is None:
         return given

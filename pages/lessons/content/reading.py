@@ -71,7 +71,7 @@ def read_lesson(values: Any) -> Lesson:
     """Build a lesson from a parsed table of TOML or JSON.
 
     Raises:
-        LessonError: the table has an unknown name, or a value of a wrong type, or a value that is too long.
+        LessonError: the table has an unknown name, lacks a needed one, or has a value that is not allowed.
     """
     table = {"stops": [], **values} if isinstance(values, Mapping) else values
     return Lesson(**read_table("The lesson", table, LESSON, "title"))
@@ -158,7 +158,7 @@ def _stops(where: str, name: str, value: Any) -> tuple[Stop, ...]:
 
 
 def _stop(where: str, stop: Stop) -> Stop:
-    """The stop, if it has all that its pictures need."""
+    """The stop, unchanged. Raises `LessonError` if it lacks something that its pictures need."""
     truth = stop.truth
     has_row = stop.row or (truth and truth.form.gives == "row" and truth.query)
     if {"row", "heads", "vectors"} & set(stop.pictures) and not has_row:

@@ -15,8 +15,8 @@ def view_of(stop: Stop) -> dict[str, str]:
     """The parameters of a stop's link.
 
     If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
-    head. On the page Attention, the parameters for a shipped model name a head even if the stop names none. It is the head with
-    which the page would open, if the stop is about this head's kind of attention.
+    head. On the page Attention, a stop with a shipped model gets a head even if it names none: the head with which the page
+    would open. A stop about another kind of attention than this head's gets none.
 
     Raises:
         InputError: the model's card names no such head.
@@ -65,7 +65,8 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def run_of(stop: Stop) -> View:
-    """The model of a stop, and its text.
+    """The model and the texts that a stop's view names. By default, the model is the app's first, and the source the model's
+    first example.
 
     Raises:
         LessonError: the stop's model has random weights, or the app has no such model.

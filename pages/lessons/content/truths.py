@@ -48,7 +48,7 @@ def truth_of(stop: Stop) -> Value | None:
 
 
 def head_of(stop: Stop) -> Head:
-    """The head that a stop is about. A layer or head of −1 means invalid.
+    """The head that a stop is about. Its layer and head are counted from 0; −1 means invalid.
 
     Raises:
         InputError: the model's card names no such head.
@@ -253,7 +253,7 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
 
 
 def row_of(stop: Stop, read: tuple[str, ...]) -> int:
-    """The position of the row that a stop is about: the row that the stop names, or else the row of its question.
+    """The position, among the tokens `read`, of the row that a stop is about: the row that it names, or that of its question.
 
     Raises:
         LessonError: the row's name is neither a token that is read nor a position.

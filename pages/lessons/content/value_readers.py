@@ -35,7 +35,8 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
 
 
 def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """The reader of a text of up to `most` characters. `allowed` says which texts match the pattern."""
+    """The reader of a text of up to `most` characters that is empty or matches the regular expression `pattern`, if there is
+    one. `allowed` describes the matching texts in an error."""
 
     def read(where: str, name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -85,7 +86,7 @@ def number_between(least: float, most: float, whole: bool = False) -> Reader:
 
 
 def read_texts(where: str, name: str, value: Any) -> tuple[str, ...]:
-    """Read a list of texts."""
+    """Read a list of up to `LESSON_OPTIONS` texts of up to `SHORT` characters each."""
     if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
         raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
     return tuple(text_up_to(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))

@@ -18,8 +18,8 @@ Value = TypeVar("Value", str, float, int, bool)
 
 
 def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, options: Sequence[Any] = ()) -> str:
-    """The widget key of a box for a field of a part of the lesson. A box without a valid value gets the stored value of its
-    field or, if that is not valid either, `first`. `options` are the allowed values of a choice."""
+    """The widget key of a box for the field `name` of a part of the lesson, `of`. A box without a valid value gets the value of
+    its field in `fields` or, if that is not valid either, `first`. `options` are the allowed values of a choice."""
     key = f"own_{of}_{name}"
     state = st.session_state
     if key not in state or (options and state[key] not in options):
@@ -29,13 +29,13 @@ def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, option
 
 
 class Boxes:
-    """The boxes of a stop."""
+    """The boxes of a stop. A method that draws a box returns its value and stores it in the kept view, as the field `name`."""
 
     def __init__(self, view: Kept) -> None:
         self.view, self.labels = view, text("lessons")["boxes"]
 
     def key(self, name: str) -> str:
-        """The key of a widget."""
+        """The widget key of the box for a field."""
         return f"own_stop_{self.view.number}_{name}"
 
     def shown(self, name: str, first: str) -> str:
@@ -43,7 +43,7 @@ class Boxes:
         return str(st.session_state.get(self.key(name), self.view.fields.get(name, first)))
 
     def line(self, name: str, first: str = "", most: int = SHORT) -> str:
-        """Draw a box of one line."""
+        """Draw a box of one line, for up to `most` characters. Without a stored value, it starts with `first`."""
         return self._noted(name, st.text_input(self.labels[name], max_chars=most, key=self._begin(name, first)))
 
     def lines(self, name: str, height: int, most: int = LESSON_CHARACTERS, help: str | None = None) -> str:

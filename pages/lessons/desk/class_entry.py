@@ -68,7 +68,7 @@ def _open(name: str) -> None:
 
 
 def _show_refusal(of: str) -> None:
-    """Draw the error of the last attempt, once."""
+    """Draw the error of the last attempt, once, if `of` is the name of this attempt: `join` or `open`."""
     tried, error = st.session_state.get(REFUSED, ("", None))
     if tried == of and error:
         st.warning(literal(sentence(error)), icon=":material/groups:")

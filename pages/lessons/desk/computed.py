@@ -84,7 +84,7 @@ def _guesses(stop: Stop, trace: Trace, place: int) -> tuple[str, ...]:
 
 
 def _offered(name: str, page: str, trace: Trace) -> bool:
-    """Whether the truth with this name, a number, can be asked for on a page."""
+    """Whether a question on a page can ask for the truth with this name, which is a number."""
     if name in PATCHED:  # a kept view of Patching does not name the head that the page picks
         return False
     return (page == OF_HEAD or TRUTHS[name].may != HEAD) and (bool(trace.target_ids) or name != "next-word-probability")

@@ -21,8 +21,9 @@ def cells(
     alt: str,
     empty: Collection[int] = (),
 ) -> Markup:
-    """A table of cells. A greater value, from 0 to 1, is darker, and a cell that is not allowed is crossed out. Only the first
-    `MOST_TOKENS` rows and columns are drawn. The cells of the rows `empty` are left empty, to be filled in by hand."""
+    """A table of `values` from 0 to 1. A greater value is darker, and a cell that is not allowed is crossed out. `rows` and
+    `columns` are the labels. Only the first `MOST_TOKENS` rows and columns are drawn. The rows with the indices `empty` are
+    left empty, to be filled in by hand."""
 
     def cell(row: int, column: int) -> Markup:
         level = 0 if row in empty else round(float(values[row, column]) * LEVELS)
@@ -40,7 +41,8 @@ def cells(
 
 
 def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
-    """Texts of equal length, one below the other, with a cell for each token. Padding, which is not real, is crossed out."""
+    """Texts of equal length, one below the other, with a cell for each token. `real` is False for padding, which is
+    crossed out."""
     cell = Markup('<td class="{}">{}</td>')
     lines = (
         [cell.format("" if is_real else "crossed", _short(token)) for token, is_real in zip(row, line, strict=True)]

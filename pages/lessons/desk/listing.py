@@ -43,7 +43,7 @@ def show_lessons() -> None:
 
 
 def show_upload() -> None:
-    """Draw the box for a lesson's file. Only this session has the lesson, in the list above the box."""
+    """Draw the box that adds a lesson from a file to the list above the box. Only this session has the lesson."""
     words = text("lessons")
     st.markdown(words["open_text"])
     megabytes = max(1, LESSON_BYTES >> 20)  # a longer file that the browser sends is refused with a sentence

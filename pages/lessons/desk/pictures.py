@@ -109,8 +109,8 @@ def _head_of_view(stop: Stop, trace: Trace, first: int) -> Head:
 
 
 def _map(trace: Trace, head: Head, empty: Collection[int] = (), asked: int | None = None) -> tuple[Markup, dict[str, str]]:
-    """A map of one head, and where its largest weight is: the names of query and key, and the weight. If a row is asked for,
-    the largest weight of this row."""
+    """A map of one head, and where its largest weight is: the names of query and key, and the weight. If `asked` is
+    not None, the largest weight of this row. The rows `empty` are left empty."""
     queries, keys = trace.tokens(head.kind)
     weights, allowed = trace.head(*head).numpy(), trace.head_allowed(*head).numpy()
     row, column = np.unravel_index(int(weights.argmax()), weights.shape) if asked is None else (asked, weights[asked].argmax())
@@ -123,7 +123,7 @@ def _map(trace: Trace, head: Head, empty: Collection[int] = (), asked: int | Non
 
 
 def _batch(view: _View) -> tuple[Markup, str]:
-    """The texts of a batch with their padding, and the decoder's mask."""
+    """The texts of a batch with their padding, and the decoder's mask for the first text."""
     stop, run = view.stop, view.run
     lines = [line for line in view_of(stop).get("batch", "").splitlines() if line.strip()][: SENTENCES - 1]
     sources = (run.source, *lines)

@@ -45,7 +45,8 @@ def show_samples(stop: Stop) -> None:
 
 @cached
 def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[tuple[str, ...]]:
-    """The tokens of four answers of a model to a text: two greedy answers, which are both computed, and two sampled answers.
+    """The tokens of four answers of a model to a text: two greedy answers, which are both computed, and two answers
+    that are sampled with `seed` and `seed + 1`.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -110,7 +111,7 @@ def show_trainings(stop: Stop) -> None:
 
 
 def _losses(card: Card, last: int) -> dict[int, float]:
-    """Step → loss of the batch just learnt, as recorded, up to a step."""
+    """Step → loss of the batch just learnt, as recorded, up to the step `last`."""
     return {int(each["step"]): float(each["loss"]) for each in card.history if each["step"] <= last}
 
 

@@ -25,7 +25,8 @@ KEY, PICTURE = "lesson_bar", "lesson_picture"
 
 
 def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
-    """The open lesson, and the stop that the browser names, counted from 0; None if the stop has no question."""
+    """The state of the open lesson, the lesson, and the index of the stop that the browser names in `value`. None if no lesson
+    is open, or if the stop has no question."""
     opened = open_lesson()
     if opened is None or not isinstance(value, Mapping):
         return None
@@ -51,7 +52,7 @@ def check_marks() -> None:
 
 
 def mark(tokens: Cells) -> None:
-    """Store the tokens that are marked on the picture. Call it in a callback."""
+    """Store the positions of the tokens that are marked on the picture. Call it in a callback."""
     opened = open_lesson()
     if opened is None:
         return

@@ -87,7 +87,8 @@ def show_class(lesson: Lesson, index: int) -> None:
 
 
 def _kept(place: Seat | None) -> str:
-    """What the tab keeps, with spaces in between: the secret or the number, the answers, and unchecked marks like an answer."""
+    """What the tab keeps, separated by spaces: the secret or the number, the answers, and the marks that are not yet checked,
+    in the form of answers. Empty without a place in a class."""
     opened = open_lesson()
     marks = {opened.stop: Answer(written_cells(opened.marked))} if opened and opened.marked else {}
     return f"{place.kept} {write(opened.answers if opened else {})} {write(marks)}".rstrip() if place else ""
@@ -218,8 +219,8 @@ def _reveal(place: Seat) -> None:
 
 
 def _invite(place: Seat, small: bool, joined: int) -> None:
-    """Draw the button that fills the screen with the code with which students join. On a projector the buttons show only their
-    icons; screen readers read the labels (app.css)."""
+    """Draw the button that fills the screen with the code with which students join. On a projector (`small`), the buttons show
+    only their icons; screen readers read the labels (app.css)."""
     words, state = text("lesson")["class"], st.session_state
 
     def turn_over() -> None:

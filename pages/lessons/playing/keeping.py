@@ -120,8 +120,8 @@ def _stop(table: dict[Any, Any]) -> Stop:
 
 
 def take(stop: Stop, fields: dict[str, Field], place: int = LESSON_STOPS) -> None:
-    """Insert a stop of a lesson into the kept views, by default at the end, with the values of its boxes. Nothing happens if
-    `LESSON_STOPS` views are kept already."""
+    """Insert a stop into the kept views before the index `place`, by default at the end. `fields` are the values of its boxes
+    in the editor. Nothing happens if `LESSON_STOPS` views are kept already."""
     if len(kept()) < LESSON_STOPS:
         number = st.session_state.get(NEXT, 0)
         st.session_state[NEXT] = number + 1
@@ -138,7 +138,8 @@ def _fields(values: Any) -> dict[str, Field]:
 
 
 def _keep() -> None:
-    """Keep the parameters of the address, and the defaults that the address leaves out."""
+    """Add the view of the page to the kept views: the parameters of its address, and the defaults that the address leaves
+    out."""
     state = st.session_state
     page = state["page"]
     view = {name: st.query_params[name] for name in st.query_params if name not in (*RESERVED, PRESENT)}

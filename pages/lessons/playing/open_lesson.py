@@ -81,8 +81,8 @@ def lesson_in_class(opened: OpenLesson) -> Lesson:
 
 
 def follow_lesson() -> bool:
-    """Read the open lesson from the address, or write it to the address. Returns whether a lesson is open. Call it once in a
-    run of the app, before the sidebar."""
+    """Read the open lesson from the address in the first run of a session and after Back or Forward, and write its parameters
+    to the address in every run. Returns whether a lesson is open. Call it once in a run of the app, before the sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
         before = open_lesson()
@@ -169,7 +169,7 @@ def start_lesson(name: str, alone: bool = True) -> None:
 
 
 def follow(stop: int) -> None:
-    """Move the open lesson to a stop, counted from 0, and let the browser open its page."""
+    """Move the open lesson to a stop, counted from 0, and let the browser open the page of the stop."""
     opened = open_lesson()
     if opened:
         st.session_state[OPEN] = replace(opened, stop=stop, marked=(), started=True)

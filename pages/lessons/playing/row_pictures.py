@@ -31,7 +31,7 @@ LONGEST_NAME = 26  # characters of a name in a legend
 
 
 def legend(phrases: Sequence[str]) -> tuple[str, str]:
-    """What a picture calls the runs without and with some edits."""
+    """The labels of the runs without and with the edits that `phrases` name."""
     words, name = text("lesson")["experiment"], ", ".join(phrases)
     if len(name) > LONGEST_NAME:
         return words["unedited"], words["edited"]
@@ -40,7 +40,7 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
 
 
 def say_row(stop: Stop) -> None:
-    """Write which key the query of the stop's row attends to most in its head.
+    """Write which key the query of the stop's row attends to most, in the head that the stop is about.
 
     Raises:
         HeadlightError: the model has no such head or token.
