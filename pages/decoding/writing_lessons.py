@@ -64,7 +64,8 @@ def show_forcing(view: View, edits: Edits) -> None:
 
 
 def show_smoothing(run: Run, made: Hypothesis) -> None:
-    """Draw the target distribution of training at a step beside the distribution that the model computes."""
+    """Draw the target distribution of one step, with label smoothing, beside the distribution that the model computes. Draw a
+    note if the smoothing of the training is unknown or 0."""
     words, recipe = text("decoding"), run.pipeline.card.recipe
     smoothing = recipe.get("label_smoothing")
     if not isinstance(smoothing, int | float) or not 0 <= smoothing <= 1:

@@ -87,7 +87,8 @@ def _pick_place(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _show_blame(taken: OpenedStep, weight: Weight) -> None:
-    """Draw the gradient of the weight twice: from autograd, and from small changes of the weight (finite differences)."""
+    """Draw the gradient of the weight twice: from autograd, and from small changes of the weight (finite differences). Below,
+    draw the 2-norm of the gradient of each part of the model."""
     words = text("training")
     # The name and the indices as in Python, where both count from 0; the pickers count rows from 1.
     name = f"{weight.name}[{', '.join(map(str, weight.index))}]"

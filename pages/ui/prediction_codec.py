@@ -81,8 +81,8 @@ def _written(name: str, prediction: Prediction) -> str:
 
 
 def written_cells(cells: Cells) -> str:
-    """Ascending cells as text, such as `3.5-8`; three or more neighbouring cells are written as a run. `read_cells` is the
-    inverse."""
+    """Ascending cells as text: 3, 5, 6, 7, 8 → `3.5-8`; three or more neighbouring cells are written as a run. `read_cells` is
+    the inverse."""
     parts: list[list[int]] = []
     for cell in cells:
         if parts and cell == parts[-1][-1] + 1:

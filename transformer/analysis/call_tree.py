@@ -260,7 +260,7 @@ def _alike(first: Call, second: Call) -> bool:
 
 
 def _given(called: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor or a method that differ from their defaults."""
+    """The arguments of a constructor or a method that are not the default object itself."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(called).parameters.items()}
     return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
 

@@ -1,4 +1,5 @@
-"""The tensors of a part of the network as a diagram: rows of chains of tensors, and the lines that `Stop.inputs` gives."""
+"""A part of the network as a diagram: its tensors in rows of chains, and a line to each tensor from those that it is computed
+from (`walk.Stop.inputs`)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -24,7 +24,7 @@ class Progress(NamedTuple):
 
     Attributes:
         done, total: number of heads that have been silenced so far, and number of all heads.
-        before: log-probability of the token without a silenced head, in nats.
+        before: log-probability of the token with no head silenced, in nats.
         drops: kind → drop in log-probability, in nats, for each layer and head; NaN for heads that have not been silenced yet.
             A positive drop means that the token is less probable without the head. The arrays do not change later.
     """

@@ -29,7 +29,7 @@ class Panel:
     Attributes:
         values: the numbers as float32.
         axes: names of tiles, rows and columns; the name of the tiles is empty if there is only one tile.
-        strip: whether tiles are side by side, such as for a vector split into heads; otherwise they are stacked vertically.
+        strip: whether all tiles must be side by side, as for a vector split into heads; otherwise each picture arranges them.
         scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (true or hidden), `ids`.
         hidden: True if a mask hides the number; has the shape of `values`.
     """

@@ -99,8 +99,8 @@ def patch_everywhere(
     steps: str = "all",
     also: Sequence[Place] = (),
 ) -> Generator[Patched, None, None]:
-    """Take one place after another from the other run, and measure each patched run. Yields the results so far after each pass,
-    in which several places are patched.
+    """Take one place after another from the other run, and measure each patched run. Yields the results so far after each
+    forward pass, which is a batch of patched runs, each with one place patched.
 
         for patched in patch_everywhere(pair):
             print(patched.done, patched.total)

@@ -1,4 +1,4 @@
-"""The task of translating English into French: sentences of beginners, and sentences whose pronoun refers to an earlier noun.
+"""The task of translating English into French: sentences for beginners, and sentences whose pronoun refers to an earlier noun.
 
 `the animal did not cross the street because it was too tired` becomes `… parce qu'il était trop fatigué`; with `wide`
 it becomes `… parce qu'elle était trop large`. Only the adjective decides which noun `it` refers to.

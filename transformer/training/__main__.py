@@ -123,7 +123,7 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
     """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measures of the
-    heads. `per_form` is the least number of pairs of each form (`held_out_pairs`)."""
+    heads. `per_form`: how many pairs of each form, if there are so many (`held_out_pairs`)."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,

@@ -213,7 +213,8 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
 def _their_pass(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
 ) -> tuple[Pass, Tensor]:
-    """A recorded pass of `mine`, and its logits [batch, position, vocab]. Raises InputError if it fails or returns none."""
+    """A recorded pass of `mine`, and its logits [batch, position, vocab]. Raises InputError if `mine`
+    fails or returns no such logits."""
     inputs = {"source": source.clone(), "target": target.clone()}
     recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
     call: Run = run or (lambda module, source, target: module(source, target))

@@ -168,7 +168,8 @@ def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iter
 
 
 def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
-    """Whether the shape `theirs` is `sizes`, in this order, with some neighbours multiplied. Sizes of 1 do not count."""
+    """Whether the shape `theirs` is `sizes` in the same order, perhaps with neighbouring axes joined to one, such as heads and
+    d_head. Axes of size 1 are ignored."""
     rest = [size for size in sizes if size != 1]
     for size in (each for each in theirs if each != 1):
         part = 1

@@ -38,8 +38,8 @@ def watch(
         inputs, keywords: what the module is called with.
         names: path of a tensor → the names of its axes, separated by spaces: `{"attn.output.1": "batch head query key"}`. If
             the names end in `query key`, the tensor counts as attention weights, even if it was not recognised.
-        tokens: labels of the tokens: a list of texts, or one list for each text of the batch, or `{"source": …, "target": …}`
-            with such lists. A row is as long as the text is in the module, with padding.
+        tokens: labels of the tokens: a list of strings, or one such list for each text of the batch, or
+            `{"source": …, "target": …}` with either form. Each list is as long as the module's input, padding included.
 
     Raises:
         InputError: `module` is not a module, or has no values (`check_module`); the module fails; or `tokens` or `names` have

@@ -1,4 +1,5 @@
-"""Questions in the editor whose answer is computed from the run of the kept view, as in the lessons that ship with the app."""
+"""Questions in the editor whose answer is computed from the run of the view that was kept for the stop. The lessons that ship
+with the app compute theirs in the same way."""
 
 from collections.abc import Sequence
 from dataclasses import replace

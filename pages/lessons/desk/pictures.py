@@ -62,7 +62,7 @@ def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
 def _head(view: _View) -> tuple[Markup, str]:
     """A picture and its caption: the map of the stop's head. Unless solutions are shown, each row of this map that a stop of
     the sheet asks about is empty, because a class sees all pictures of its sheet at once. If the question is about an edit of
-    the model, the picture is a line with what the model reads and writes."""
+    the model, a sentence with what the model reads and writes takes the place of the map."""
     stop, _, trace, solutions, stops = view
     if stop.asks == "edit-changes-answer":
         return _whole(view)

@@ -55,8 +55,8 @@ def is_settled() -> bool:
 
 
 def withheld(*truths: str) -> bool:
-    """Whether the page must not tell one of these truths, because the open lesson asks for it and the answer may still
-    change."""
+    """Whether the open stop asks for one of these truths (names) and the answer may still change. The page must not tell it
+    then."""
     stop = open_stop()
     return stop is not None and stop.asks in truths and not is_settled()
 

@@ -68,8 +68,8 @@ def loss_of(probabilities: Float[np.ndarray, " token"]) -> float:
 
 
 def wanted_tokens(view: View, trace: Trace) -> tuple[list[str], np.ndarray]:
-    """The tokens of the answer or the target that the decoder reads, with `<eos>` unless `View.end` is None; and the
-    probability of each in a trace."""
+    """The tokens that the decoder should write for the first text: the answer or the typed target, then `<eos>` unless
+    `View.end()` is None. Also the probability of each in `trace`."""
     first, ids = view.first_row(), view.expected(trace)
     probabilities = trace.probabilities[0].numpy()[np.arange(len(ids)), ids]
     return list(view.pipeline.vocabulary("target").tokens_of(ids[first:])), probabilities[first:]

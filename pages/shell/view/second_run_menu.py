@@ -168,7 +168,8 @@ def examples(view: View) -> list[Example]:
 
 
 def _label(first: str, second: str) -> str:
-    """The words in which two texts differ, as Markdown, such as `tired / wide`."""
+    """The words that only one of two texts has, as Markdown, such as `tired / wide`; the texts if one has no such word. Each
+    part is cut to `MOST_LABEL` characters."""
     one, other = first.split(), second.split()
     only = [" ".join(word for word in words if word not in others) for words, others in ((one, other), (other, one))]
     shown = [part[:MOST_LABEL] for part in (only if all(only) else (first, second))]
