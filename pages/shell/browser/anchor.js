@@ -1,19 +1,22 @@
-// Reports the anchor of the address to the server if it is in another part of the page than the open one, so that the server
-// opens the part with the anchor (parts.py).
+// Opens the part with the anchor of the address, as the Back button would, if another part is open. So reports that no person
+// asked for wait until the part is open (`whenOpened`).
 
-import { whenOpened } from "../../ui/compat.js";
+import { openInSession, whenOpened } from "../../ui/compat.js";
 import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 
-/** @typedef {{ part: string, anchors: Record<string, string[]>, answered: string }} Data */
+/**
+ * The open part, and for each anchor the parts that have it, as the address writes them.
+ *
+ * @typedef {{ part: string, anchors: Record<string, string[]> }} Data
+ */
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
-export default function mount({ data, parentElement, setTriggerValue }) {
+export default function mount({ data, parentElement }) {
   stopLastCall(parentElement);
-  // The anchor that was reported last, and the one whose part this window has shown. If another report ends the run that opens
-  // the part, the window never shows it, and the next run draws the part of before.
-  const view = viewOf(rootOf(parentElement, "anchor"), () => ({ reported: "", shown: "" }));
+  // The anchor whose part was asked for last, and the one whose part this window has shown.
+  const view = viewOf(rootOf(parentElement, "anchor"), () => ({ asked: "", shown: "" }));
 
-  function report() {
+  function open() {
     const anchor = location.hash.slice(1);
     const owners = Object.hasOwn(data.anchors, anchor) ? data.anchors[anchor] : null;
     if (!owners) return;
@@ -23,18 +26,20 @@ export default function mount({ data, parentElement, setTriggerValue }) {
       // The person has picked another part, so the address must name that part.
       const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
       if (own) history.replaceState(history.state, "", `#${own}`);
-    } else if (view.reported !== anchor || data.answered === anchor) {
-      view.reported = anchor;
-      whenOpened(() => setTriggerValue("anchor", anchor));
+    } else if (view.asked !== anchor) {
+      view.asked = anchor;
+      const address = new URL(location.href);
+      address.searchParams.set("part", owners[0]);
+      whenOpened(() => openInSession(address.href, true));
     }
   }
 
-  function reportAnew() {
-    Object.assign(view, { reported: "", shown: "" });
-    report();
+  function openAnew() {
+    Object.assign(view, { asked: "", shown: "" });
+    open();
   }
 
-  report();
-  addEventListener("hashchange", reportAnew);
-  return stopLater(parentElement, () => removeEventListener("hashchange", reportAnew));
+  open();
+  addEventListener("hashchange", openAnew);
+  return stopLater(parentElement, () => removeEventListener("hashchange", openAnew));
 }

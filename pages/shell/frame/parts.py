@@ -18,7 +18,6 @@ from streamlit.components.v2 import component
 from pages.shell.browser import BROWSER
 from pages.shell.frame.history import Change, change_by_itself
 from pages.ui.component import sent
-from pages.ui.link_values import choose
 from pages.ui.pickers import option_id, pick
 from pages.ui.scripts import importing
 from pages.ui.text import text
@@ -33,9 +32,7 @@ WATCH = "parts"
 GOAL = "parts_goal"
 # Session key: on a page that draws one part at a time, the picked part, and anchor → the parts with it; None on other pages.
 PICKED = "parts_picked"
-# Session key: the anchor that the browser reported last. A run that began before the report does not have it yet.
-ANSWERED = "parts_answered"
-# Widget keys: of the script that reports the anchor of the address, and of the picker of the part.
+# Widget keys: of the script that opens the part with the anchor of the address, and of the picker of the part.
 ANCHOR, PART = "anchor", "part"
 
 BOX = Markup('<div class="unseen" data-part="{}" style="min-height: {}px"><p>{}</p></div>')
@@ -122,8 +119,8 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
 
 def watch_parts() -> None:
     """Mount the script that scrolls to the element that a click has opened, and the script that reports the empty boxes on
-    screen. On a page that draws one part at a time, also mount the script that reports the anchor of the address. Call this
-    after the page."""
+    screen. On a page that draws one part at a time, also mount the script that opens the part with the anchor of the
+    address. Call this after the page."""
     state = st.session_state
     goal, count = state.get(GOAL, ("", 0))
     if goal:
@@ -135,8 +132,8 @@ def watch_parts() -> None:
         _mount(key=WATCH, data=state[UNSEEN], on_seen_change=take_seen)
     if state[PICKED]:
         part, anchors = state[PICKED]
-        data = {"part": part, "anchors": anchors, "answered": state.get(ANSWERED, "")}
-        _mount_anchor(key=ANCHOR, data=data, on_anchor_change=take_anchor)
+        owners = {anchor: list(map(option_id, owners)) for anchor, owners in anchors.items()}
+        _mount_anchor(key=ANCHOR, data={"part": option_id(part), "anchors": owners})
 
 
 def take_seen() -> None:
@@ -146,17 +143,3 @@ def take_seen() -> None:
     state, reported = st.session_state, sent(WATCH, "seen")
     if isinstance(reported, list):
         state[SEEN] |= {part for part in state[UNSEEN] if part in reported}
-
-
-def take_anchor() -> None:
-    """Open the part with the anchor that the browser reports. The report is untrusted, and can arrive after another page was
-    opened."""
-    change_by_itself()
-    state, anchor = st.session_state, sent(ANCHOR, "anchor")
-    if state.get(PICKED) and isinstance(anchor, str):
-        _, anchors = state[PICKED]
-        if anchor in anchors:
-            # Not by the state of the picker: another report can end this run, and the next one would take the part that the
-            # browser still shows for a choice.
-            choose(PART, option_id(anchors[anchor][0]))
-        state[ANSWERED] = anchor

@@ -1,51 +1,50 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
-const address = { href: "http://localhost/tokens", pathname: "/tokens", search: "", hash: "" };
-const replaceState = (_state, _title, url) => Object.assign(address, { hash: url.slice(url.indexOf("#")) });
+const address = { href: "", pathname: "/tokens", search: "", hash: "" };
+const opened = [];
+const write = (_state, _title, url) => {
+  const { hash, href } = new URL(url, address.href);
+  if (href.includes("part=")) opened.push(href);
+  Object.assign(address, { hash, href });
+};
 Object.assign(globalThis, {
   location: address,
-  history: { state: null, replaceState },
+  history: { state: null, replaceState: write, pushState: write },
   addEventListener: () => {},
   removeEventListener: () => {},
+  dispatchEvent: () => true,
+  setTimeout: (act) => act(),
+  PopStateEvent: Event,
 });
 const { default: mount } = await import("../../../../pages/shell/browser/anchor.js");
 
 const ANCHORS = { sentence: ["rows"], alike: ["alike"] };
-let reported = [];
-let draw = (_part, _answered) => {};
+let draw = (_part) => {};
 
 beforeEach(() => {
   const root = {};
   const parentElement = { querySelector: () => root };
-  reported = [];
-  address.hash = "#alike";
-  draw = (part, answered = "") =>
-    mount({
-      data: { part, anchors: ANCHORS, answered },
-      parentElement,
-      setTriggerValue: (_name, anchor) => reported.push(anchor),
-    });
+  opened.length = 0;
+  Object.assign(address, { href: "http://localhost/tokens#alike", hash: "#alike" });
+  draw = (part) => mount({ data: { part, anchors: ANCHORS }, parentElement });
 });
 
-test("the anchor of another part is reported once, until the server has answered", () => {
+test("the part of the anchor is opened once, with the anchor", () => {
   draw("rows");
   draw("rows");
-  assert.deepEqual(reported, ["alike"]);
-  draw("alike", "alike");
-  assert.deepEqual(reported, ["alike"]);
-});
-
-test("the anchor is reported again if the run that opened its part never reached the window", () => {
-  draw("rows");
-  draw("rows", "alike");
-  assert.deepEqual(reported, ["alike", "alike"]);
-  assert.equal(address.hash, "#alike");
+  assert.deepEqual(opened, ["http://localhost/tokens?part=alike#alike"]);
 });
 
 test("the address names the part that a person picks after the part of the anchor was shown", () => {
   draw("alike");
   draw("rows");
-  assert.deepEqual(reported, []);
+  assert.deepEqual(opened, []);
   assert.equal(address.hash, "#sentence");
+});
+
+test("an anchor that no part has opens nothing", () => {
+  Object.assign(address, { href: "http://localhost/tokens#other", hash: "#other" });
+  draw("rows");
+  assert.deepEqual(opened, []);
 });

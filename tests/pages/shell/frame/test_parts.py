@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.frame.parts import ALL, ANCHOR, PART, PICKED, SEEN, UNSEEN, WATCH
+from pages.shell.frame.parts import ALL, SEEN, UNSEEN, WATCH
 from tests.pages.apps import charts, on_page
 from tests.pages.visitor import Visitor
 
@@ -159,26 +159,3 @@ def test_reports_that_are_not_lists_of_names_are_ignored(sent: object) -> None:
         app.run()
         assert not app.exception
         assert app.session_state[SEEN] == seen
-
-
-def report_anchor() -> None:
-    from pages.shell.frame.parts import take_anchor
-
-    take_anchor()
-
-
-@pytest.mark.parametrize("sent", [None, {}, {"anchor": None}, {"anchor": ["waves"]}, {"anchor": "waves"}, "table", ["table"]])
-def test_reports_that_are_not_anchors_open_no_part(sent: object) -> None:
-    app = AppTest.from_function(report_anchor)
-    app.query_params[PART] = "distances"
-
-    def part_after(picked: object, report: object) -> str:
-        app.session_state[PICKED], app.session_state[ANCHOR] = picked, report
-        app.run()
-        assert not app.exception
-        return app.query_params[PART]
-
-    picked = ("swap", {"swap": ["swap"], "table": ["table", "waves"]})
-    assert part_after(picked, sent) == "distances"
-    assert part_after(picked, {"anchor": "table"}) == "table"
-    assert part_after(None, {"anchor": "swap"}) == "table"  # another page is open
