@@ -4,11 +4,7 @@
 import { openInSession, whenOpened } from "../../ui/compat.js";
 import { rootOf, stopLastCall, stopLater, viewOf } from "../../ui/component.js";
 
-/**
- * The open part, and for each anchor the parts that have it, as the address writes them.
- *
- * @typedef {{ part: string, anchors: Record<string, string[]> }} Data
- */
+/** @typedef {{ part: string, anchors: Record<string, string[]> }} Data parts as the address writes them */
 
 /** @param {import("../../ui/component.js").Mount<Data>} mount */
 export default function mount({ data, parentElement }) {
@@ -20,9 +16,8 @@ export default function mount({ data, parentElement }) {
     const anchor = location.hash.slice(1);
     const owners = Object.hasOwn(data.anchors, anchor) ? data.anchors[anchor] : null;
     if (!owners) return;
-    if (owners.includes(data.part)) {
-      view.shown = anchor;
-    } else if (view.shown === anchor) {
+    if (owners.includes(data.part)) view.shown = anchor;
+    else if (view.shown === anchor) {
       // The person has picked another part, so the address must name that part.
       const own = Object.keys(data.anchors).find((name) => data.anchors[name].includes(data.part));
       if (own) history.replaceState(history.state, "", `#${own}`);
