@@ -37,6 +37,7 @@ def test_the_numbers_contain_every_tensor_of_every_part_as_computed(model: str, 
             np.testing.assert_array_equal(part.to_numpy().reshape(-1), values.astype(np.float32).reshape(-1))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_csv_file_contains_the_tensors_of_the_chosen_text(visitor: Visitor, tmp_path: Path) -> None:
     path = "encoder.layers.1.self_attention.weights"

@@ -252,6 +252,7 @@ def test_other_precisions_and_numbers_that_are_not_finite() -> None:
     assert said.startswith("The logits of yours are not all finite.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_a_layer_that_never_runs_is_named(stack: str) -> None:
     loop = f"for layer in self.{stack}_layers:"
@@ -346,6 +347,7 @@ class Odd(nn.Module):
         return torch.cat([x[..., :10].relu(), x[..., 10:] * 0.3], -1)
 
 
+@pytest.mark.slow
 def test_a_mistake_that_is_not_in_the_list_is_only_located() -> None:
     mine, ours = both(Heads)
     mine.get_submodule("decoder.0.ffwd").register_module("1", Odd())
