@@ -54,7 +54,7 @@ class Batch(NamedTuple):
         return self.trace.ids_of(side)[self.item]
 
     def no_padding(self, side: Side, position: int) -> Rule:
-        """The rule that the token at `position` of the picked sentence is no padding."""
+        """The rule that the token at `position` of the picked sentence is not padding."""
         name = named(self.trace.tokens_of(side)[self.item], position)
         return no_padding(name, self.ids(side)[position], self.view.pipeline.vocabulary(side).pad)
 

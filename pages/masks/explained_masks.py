@@ -28,7 +28,7 @@ class Rule(NamedTuple):
 
 
 def no_padding(name: str, token_id: int, pad: int) -> Rule:
-    """The rule that a token is no padding. `name` is the token with its position."""
+    """The rule that a token is not padding. `name` is the token with its position."""
     allows = token_id != pad
     says = text("masks")["rules"]["real" if allows else "padding"].format(token=literal(name), id=token_id, pad=pad)
     return Rule(allows, says, rf"[\,{token_id} \neq {pad}\,]")

@@ -5,7 +5,7 @@ The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace o
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -59,6 +59,7 @@ def show_explained(
         options: arguments of `pages.ui.charts.show`.
     """
 
+    @cache  # a figure that is not cached is built for this
     def marks_of(cell: Cell) -> Sequence[Mapping[str, Any]] | None:
         return marks(cell) if marks else shown.marks(cell.trace, cell.row, cell.column)
 
