@@ -5,7 +5,7 @@ The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace o
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -59,13 +59,15 @@ def show_explained(
         options: arguments of `pages.ui.charts.show`.
     """
 
-    @cache  # a figure that is not cached is built for this
-    def marks_of(cell: Cell) -> Sequence[Mapping[str, Any]] | None:
-        return marks(cell) if marks else shown.marks(cell.trace, cell.row, cell.column)
+    marked: dict[Cell, Sequence[Mapping[str, Any]] | None] = {}  # found once: a figure that is not cached is built for them
 
-    cell = opened(key, lambda cell: marks_of(cell) is not None)
+    def exists(cell: Cell) -> bool:
+        marked[cell] = marks(cell) if marks else shown.marks(cell.trace, cell.row, cell.column)
+        return marked[cell] is not None
+
+    cell = opened(key, exists)
     asks = {"click": partial(_click, key, shown.finished.axes)}
-    show(shown, key, alt, asks=asks, marks=None if cell is None else marks_of(cell), **options)
+    show(shown, key, alt, asks=asks, marks=None if cell is None else marked[cell], **options)
     show_computation(key, cell, explain, hint, place)
 
 
