@@ -50,7 +50,7 @@ def show_step(frames: Frames, frame: int) -> None:
     step = frames.steps[frame]
     st.markdown(words["step_text"].format(step=whole(step), pairs=PAIRS))
     parameter, shape = _pick_parameter(pipeline)
-    numbers, beside = st.columns(2)
+    numbers, beside = st.columns((5, 4))  # row and column fit beside one another on a projector
     with numbers:
         weight = Weight(parameter, _pick_place(shape))
     with beside:

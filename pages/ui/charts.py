@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io
+import streamlit as st
 from markupsafe import Markup
 
 from pages.ui.caches import RESULTS, content_key
@@ -153,6 +154,7 @@ def show(
     table: Callable[[], pd.DataFrame] | None = None,
     narrow: Sequence[int] = (),
     marks: Sequence[Mapping[str, Any]] | None = None,
+    hint: str = "",
 ) -> None:
     """Draw a chart as wide as the page under `key`, and below it the menu that saves it as a picture, a page or numbers.
 
@@ -168,6 +170,7 @@ def show(
         narrow: widths in px for `narrowness`, by which a page can draw another figure where it is narrow.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
             figure that never has such shapes.
+        hint: what a click on the chart does, written beside the menu.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
@@ -175,7 +178,10 @@ def show(
     if marks is not None:
         _mount_marks(key=f"marks {key}", data={"chart": key, "shapes": [*marks]})
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
-    saving(key, name or key, table or drawn, lambda: offline(build(), alt))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        saving(key, name or key, table or drawn, lambda: offline(build(), alt))
+        if hint:
+            st.caption(hint)
 
 
 def described(noted: Sequence[Highlight]) -> str:

@@ -255,31 +255,49 @@ def in_cells(
     high: float = 1.0,
     least: float = 0.0,
 ) -> dict[str, object]:
-    """The number in each cell, as arguments of `go.Heatmap`. Short numbers are black if black has more contrast than white.
-
-    By default, Plotly writes dark grey numbers on light colours, which are hard to read on the greens in the middle of the
-    scale. Markup sets black instead. But Plotly counts markup as letters when it fits numbers into cells, so only numbers that
-    certainly fit can have markup.
+    """The number in each cell, as arguments of `go.Heatmap`.
 
     Args:
         values: the numbers; NaN leaves a cell empty.
         form: a format for `str.format`; a zero never has a sign.
-        scale, low, high: the colour scale of the heatmap, by name or as pairs of place and colour, and the values at its two
-            ends.
+        scale, low, high: as for `legible`.
         least: cells with a smaller magnitude stay empty.
     """
     written = [[unsigned_zero(form.format(value)) if abs(value) >= least else "" for value in row] for row in values.tolist()]
     if max((len(cell) for row in written for cell in row), default=0) > SHORT:
-        return {"text": written, "texttemplate": "%{text}"}
+        return {"text": written, "texttemplate": "%{text}"}  # Plotly leaves out those that do not fit
+    return legible(written, values, scale, low, high)
+
+
+def legible(
+    texts: Sequence[Sequence[str]],
+    values: Float[np.ndarray, "row column"],
+    scale: str | list[Any],
+    low: float,
+    high: float,
+    size: int = NUMBER_SIZE,
+) -> dict[str, object]:
+    """A text in each cell, as arguments of `go.Heatmap`: black if black has more contrast than white.
+
+    By default, Plotly writes dark grey on light colours, which is hard to read on the greens in the middle of the scale. Markup
+    sets black instead. Plotly draws texts of a given size in full, also where they do not fit into their cells.
+
+    Args:
+        texts: the text of each cell.
+        values: the number that colours each cell.
+        scale, low, high: the colour scale of the heatmap, by name or as pairs of place and colour, and the values at its two
+            ends.
+        size: px.
+    """
     places = np.nan_to_num((np.clip(values, low, high) - low) / (high - low)).astype(float)
     shades = np.array(sample_colorscale(scale, places.ravel().tolist(), colortype="tuple")).reshape(*values.shape, 3)
     linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
     black = linear @ LUMINANCE > EVEN
     text = [
-        [BLACK.format(cell) if cell and dark else cell for cell, dark in zip(*pair, strict=True)]
-        for pair in zip(written, black, strict=True)
+        [BLACK.format(text) if text and dark else text for text, dark in zip(*pair, strict=True)]
+        for pair in zip(texts, black, strict=True)
     ]
-    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": NUMBER_SIZE}}
+    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": size}}
 
 
 def unsigned_zero(written: str) -> str:

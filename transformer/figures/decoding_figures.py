@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float, Int
 from plotly.subplots import make_subplots
 
+from transformer.figures.attention_figures import legible
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import KIND_COLORS, LINE, MASKED, ROLE_COLORS, WEIGHTS, escaped, finished, numbered
 
@@ -269,14 +270,15 @@ def lens_map(
         colors, texts, hovered = colors.T, [*zip(*texts, strict=True)], [*zip(*hovered, strict=True)]
         across, down = [point.replace(" ", "<br>", 1) for point in points], across
     rows, columns = colors.shape
+    scale, high = f"{WEIGHTS}_r", float(np.log10(most + 1))
     figure = go.Figure(
         go.Heatmap(
             z=colors,
             x=across,
             y=down,
             zmin=0,
-            zmax=float(np.log10(most + 1)),
-            colorscale=f"{WEIGHTS}_r",
+            zmax=high,
+            colorscale=scale,
             colorbar={
                 "title": {"text": title, "side": "top"},
                 "orientation": "h",
@@ -292,9 +294,7 @@ def lens_map(
                 "yanchor": "top",
                 "ypad": 0,
             },
-            text=texts,
-            texttemplate="%{text}",
-            textfont={"size": 12},
+            **legible(texts, colors, scale, 0.0, high, size=12),
             customdata=hovered,
             hovertemplate=("%{x}" if turned else "%{y}") + "<br>%{customdata}<extra></extra>",
             xgap=2,

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
-from transformer.figures.attention_figures import BESIDE, LONG_CELL, MOST_HATCHED, MOST_WRITTEN, NUMBER_SIZE, hover
+from transformer.figures.attention_figures import BESIDE, LONG_CELL, MOST_HATCHED, MOST_WRITTEN, NUMBER_SIZE, hover, legible
 from transformer.figures.labels import LABELS
 from transformer.figures.masks_figures import MOST_TICKS, cells, flat, slant, two_states
 from transformer.figures.theme import LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, escaped, finished, numbered, token_axis
@@ -103,6 +103,10 @@ def empty_rows(
     nothing = np.isnan(weights)
     shared = {"type": "heatmap", "x": numbered(keys), "y": names, "hoverongaps": False, "xgap": 1, "ygap": 4}
     written = len(keys) <= MOST_WRITTEN
+    numbers: dict[str, object] = {}
+    if written:
+        texts = [["" if np.isnan(weight) else f"{weight:.3f}" for weight in row] for row in weights.tolist()]
+        numbers = legible(texts, weights, WEIGHTS, 0.0, 1.0)
     figure = go.Figure(
         [
             shared
@@ -114,14 +118,13 @@ def empty_rows(
                 "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['nan']}<extra></extra>",
             },
             shared
+            | numbers
             | {
                 "z": weights,
                 "zmin": 0,
                 "zmax": 1,
                 "colorscale": WEIGHTS,
                 "colorbar": {"title": {"text": labels["weight"]}, "thickness": 10, "nticks": 3},
-                "texttemplate": "%{z:.3f}" if written else None,
-                "textfont": {"size": NUMBER_SIZE},
                 "hovertemplate": f"%{{y}}<br>{labels['key']} %{{x}}<br>{labels['weight']} %{{z:.8~g}}<extra></extra>",
             },
         ]

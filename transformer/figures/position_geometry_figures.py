@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from transformer.figures.attention_figures import LONG_CELL, NUMBER_SIZE
+from transformer.figures.attention_figures import LONG_CELL, legible, unsigned_zero
 from transformer.figures.cells import framed
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, SIGNED, built, escaped, finished, numbered
@@ -156,6 +156,7 @@ def distance_lines(
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
     """The matrix of a rotation. Numbers other than 0 are written in their cells, and rotated pairs of dimensions are framed."""
     size = len(matrix)
+    written = [[unsigned_zero(f"{value:.2f}") if value else "" for value in row] for row in matrix.tolist()]
     figure = go.Figure(
         go.Heatmap(
             z=matrix.astype(np.float32),
@@ -163,9 +164,7 @@ def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mappi
             zmax=1,
             colorscale=SIGNED,
             showscale=False,
-            text=[[f"{value:.2f}".replace("-", "−") if value else "" for value in row] for row in matrix.tolist()],
-            texttemplate="%{text}",
-            textfont={"size": NUMBER_SIZE},
+            **legible(written, matrix, SIGNED, -1.0, 1.0),
             hovertemplate=f"{labels['to_dimension']} %{{y}}<br>{labels['from_dimension']} %{{x}}<br>%{{z:.6f}}<extra></extra>",
         )
     )

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from transformer.figures.attention_figures import LONG_CELL, MOST_HATCHED, NUMBER_SIZE
+from transformer.figures.attention_figures import LONG_CELL, MOST_HATCHED, legible, unsigned_zero
 from transformer.figures.cells import framed
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import (
@@ -127,16 +127,19 @@ def similarity_map(
                 hovertemplate=f"%{{y}}<br>%{{x}}<br>{labels['no_direction']}<extra></extra>",
             )
         )
+    numbers: dict[str, object] = {}
+    if longer <= MOST_COSINES:
+        written = [["" if np.isnan(cosine) else unsigned_zero(f"{cosine:.2f}") for cosine in row] for row in cosines.tolist()]
+        numbers = legible(written, cosines, SIGNED, -1.0, 1.0)
     figure.add_trace(
         go.Heatmap(
             **shared,
+            **numbers,
             z=cosines.astype(np.float32),
             zmin=-1,
             zmax=1,
             colorscale=SIGNED,
             colorbar={"title": {"text": labels["cosine"]}, "thickness": 12},
-            texttemplate="%{z:.2f}" if longer <= MOST_COSINES else None,
-            textfont={"size": NUMBER_SIZE},
             hovertemplate=f"%{{y}}<br>%{{x}}<br>{labels['cosine']} %{{z:.4f}}<extra></extra>",
         )
     )

@@ -67,8 +67,9 @@ def show_explained(
 
     cell = opened(key, exists)
     asks = {"click": partial(_click, key, shown.finished.axes)}
-    show(shown, key, alt, asks=asks, marks=None if cell is None else marked[cell], **options)
-    show_computation(key, cell, explain, hint, place)
+    says = text("common")["explain_hint"] if cell is None and hint and place is st else ""
+    show(shown, key, alt, asks=asks, marks=None if cell is None else marked[cell], hint=says, **options)
+    show_computation(key, cell, explain, hint and not says, place)
 
 
 def show_computation(key: str, cell: Cell | None, explain: Callable[[Cell], None], hint: bool = True, place: Any = st) -> None:

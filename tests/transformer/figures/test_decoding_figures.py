@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from transformer.figures.attention_figures import BLACK
 from transformer.figures.decoding_figures import (
     CHOSEN,
     OTHER,
@@ -83,7 +84,8 @@ def test_the_lens_has_the_top_token_in_each_cell_and_the_rank_as_colour() -> Non
     )
     heatmap = figure.data[0]
     np.testing.assert_allclose(np.asarray(heatmap.z), [[1, 0], [0, 0]])
-    assert [list(row) for row in heatmap.text] == [["a", "&lt;b&gt;"], ["c", "&lt;b&gt;"]]
+    black = BLACK.format("&lt;b&gt;")  # on yellow
+    assert [list(row) for row in heatmap.text] == [["a", black], [BLACK.format("c"), black]]
     assert list(heatmap.customdata[0]) == ["a 20.0% 10", "&lt;b&gt; 50.0% 1"]
     assert heatmap.colorbar.ticktext == ("1", "2", "5", "10")
 
@@ -98,7 +100,8 @@ def test_a_turned_lens_has_the_steps_as_rows_and_needs_no_more_width_for_more_of
     figure = drawn(3)
     (heatmap,), layout = figure.data, figure.layout
     np.testing.assert_allclose(np.asarray(heatmap.z), [[0, 0], [1, 0], [0, 0]])
-    assert [list(row) for row in heatmap.text] == [["a", "bc"]] * 3
+    a, bc = map(BLACK.format, ("a", "bc"))  # on yellow
+    assert [list(row) for row in heatmap.text] == [[a, bc], ["a", bc], [a, bc]]
     assert heatmap.x == ("after<br>layer 0", "after<br>layer 1")
     assert layout.yaxis.ticktext == ("bc",) * 3
     assert layout.meta["axes"] == {"x": "point", "y": "step"}

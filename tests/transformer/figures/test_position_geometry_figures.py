@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.transformer.figures.sent_figures import array, sent
+from transformer.figures.attention_figures import BLACK
 from transformer.figures.position_geometry_figures import (
     MOST_MARKED,
     change_bars,
@@ -75,8 +76,9 @@ def test_a_rotation_map_writes_its_numbers_and_frames_its_pairs() -> None:
     matrix[:2, :2], matrix[2:4, 2:4], matrix[4, 4] = 0.25, -0.5, 0.75
     picture = sent(rotation_map(matrix))
     (heatmap,) = picture["data"]
-    assert heatmap["text"][0] == ["0.25", "0.25", "", "", ""]
-    assert heatmap["text"][2] == ["", "", "−0.50", "−0.50", ""]
+    low, middle = map(BLACK.format, ("0.25", "−0.50"))  # on pale colours
+    assert heatmap["text"][0] == [low, low, "", "", ""]
+    assert heatmap["text"][2] == ["", "", middle, middle, ""]
     assert heatmap["text"][4] == ["", "", "", "", "0.75"]
     frames = [(shape["x0"], shape["x1"]) for shape in picture["layout"]["shapes"]]
     assert frames == [(-0.5, 1.5), (1.5, 3.5)]  # the last dimension has no partner
