@@ -1,4 +1,5 @@
-"""Sentence pairs as people type them: in small letters, without a mark at the end, with numbers in digits."""
+"""Sentence pairs as people type them: in small letters or in capitals, without a mark at the end, with numbers in digits, with
+names that the file does not have, with an emoji."""
 
 import random
 import re
@@ -25,20 +26,53 @@ NUMBERS = {
     "forty": "quarante",
     "fifty": "cinquante",
 }
+# Names that are the same in both languages, in place of those that most named sentences of the file have. None begins with "h"
+# or "y": before these letters, some names take "de" and others "d'".
+NAMES = {
+    "Tom": "Adam Ahmed Alex Ali Antonio Arjun Ben Carlos Chen Daniel David Diego Emil Erik Felix Finn Ivan Jack Jacob Jan "
+    "John Jonas Juan Karim Kevin Leo Liam Lucas Luis Marco Mark Martin Max Michael Mohamed Nico Noah Omar Oscar Paul Pedro "
+    "Peter Raj Robert Sam Simon Thomas Tim Victor William",
+    "Mary": "Aisha Alice Amina Anna Astrid Carla Chloe Clara Diana Elena Elsa Emily Emma Eva Fatima Fiona Grace Ida Ines "
+    "Jane Julia Kate Laura Leila Lena Lily Linda Lisa Lucy Maria Maya Mei Mia Mina Nadia Nina Nora Olga Olivia Priya Rosa "
+    "Ruby Sara Sarah Sofia Sophie Susan Tina Vera Zoe",
+    "Boston": "Amsterdam Bangkok Berlin Bordeaux Budapest Chicago Dallas Delhi Detroit Dublin Lagos Lima Lyon Madrid "
+    "Manchester Miami Milan Mumbai Munich Nagoya Nairobi Osaka Oslo Paris Porto Prague Rome Seattle Stockholm Sydney Tokyo "
+    "Toronto Toulouse Zurich",
+}
+# The parts of an invented name.
+ONSETS, VOWELS, LAST = "b br c ch d f g gr j k kl l m n p r s sh st t tr v w z", "aeiou", "lnrst"
+EMOJI = (
+    "😀 😂 😊 😍 😎 😢 😡 😭 😱 🙂 🙏 🤔 🤣 🥰 👋 👍 👏 💪 ❤️ 💔 🎉 🎂 🎁 🔥 ✨ ⭐ ☀️ 🌧️ 🌸 🐶 🐱 🍕 🍎 🍰 ☕ "
+    "🍺 ⚽ 🎵 📚 💻 🚗 ✈️ 🏠 💯"
+)
+# Words that lose their last letter before a vowel.
+ELIDED = re.compile(r"\b([Dd]|(?:[Jj]us|[Ll]ors|[Pp]uis)?[Qq]u)e (?=[AEIOU])")
+CAPITALS = 0.2  # share of sentences in a hurry that are in capitals instead of small letters
 NO_END, NO_APOSTROPHE = 0.5, 0.2  # shares of sentences in small letters that also lose their last mark, or their apostrophes
+INVENTED = 0.5  # share of the other names that are invented, so that the model learns to copy a name that it has never read
+MORE_NAMES, FEWER_EMOJI = 2.0, 0.15  # times the share of the pairs that are in a hurry
 
 
 def as_typed(pair: Pair, share: float, rng: random.Random) -> Pair:
-    """A pair that may differ from the given one in two ways: its number is another one, in digits; and its source is in small
-    letters. Each happens with the probability `share`, 0 to 1."""
+    """A pair that may differ from the given one in four ways: its number is another one, in digits; its names are others; its
+    source is written in a hurry; and both sides end with an emoji. `share` is the probability of the first and of the third, 0
+    to 1; the second has `MORE_NAMES` times that, and the last `FEWER_EMOJI` times."""
     if rng.random() < share:
         pair = with_other_number(pair, rng)
-    return pair._replace(source=in_a_hurry(pair.source, rng)) if rng.random() < share else pair
+    if rng.random() < share * MORE_NAMES:
+        pair = with_other_name(pair, rng)
+    if rng.random() < share:
+        pair = pair._replace(source=in_a_hurry(pair.source, rng))
+    if rng.random() < share * FEWER_EMOJI:
+        emoji = rng.choice(EMOJI.split())
+        pair = pair._replace(source=f"{pair.source} {emoji}", target=f"{pair.target} {emoji}")
+    return pair
 
 
 def in_a_hurry(source: str, rng: random.Random) -> str:
-    """A sentence in small letters. It may lose the marks at its end, and its apostrophes."""
-    source = without_end(source.lower()) if rng.random() < NO_END else source.lower()
+    """A sentence in small letters or in capitals. It may lose the marks at its end, and its apostrophes."""
+    source = source.upper() if rng.random() < CAPITALS else source.lower()
+    source = without_end(source) if rng.random() < NO_END else source
     return source.replace("'", "") if rng.random() < NO_APOSTROPHE else source
 
 
@@ -59,6 +93,30 @@ def with_other_number(pair: Pair, rng: random.Random) -> Pair:
         return pair
     number = str(rng.randint(*rng.choice(((2, 9), (10, 99), (100, 9999)))))
     return pair._replace(source=_replaced(pair.source, source[0], number), target=_replaced(pair.target, target[0], number))
+
+
+def with_other_name(pair: Pair, rng: random.Random) -> Pair:
+    """A pair with another name, listed or invented, in place of each name of `NAMES` that both sides have equally often. French
+    words before a name that begins with a vowel lose their last letter, as in "d'Anna"."""
+    source, target = pair.source, pair.target
+    for known, others in NAMES.items():
+        pattern = re.compile(rf"\b{known}\b")
+        count = len(pattern.findall(source))
+        if count and count == len(pattern.findall(target)):
+            name = invented_name(known, rng) if rng.random() < INVENTED else rng.choice(others.split())
+            source, target = pattern.sub(name, source), pattern.sub(name, target)
+            if name[0] in "AEIOU":
+                target = ELIDED.sub(r"\1'", target)
+    return pair._replace(source=source, target=target)
+
+
+def invented_name(known: str, rng: random.Random) -> str:
+    """A name of two or three syllables in place of the known one; it ends with "a" in place of a woman's name."""
+    syllables = [rng.choice(ONSETS.split()) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
+    syllables[0] = syllables[0][-1] if rng.random() < 0.2 else syllables[0]  # a fifth begin with a vowel
+    last = "" if rng.random() < 0.5 else rng.choice(LAST)
+    name = "".join(syllables)
+    return (name[:-1] + "a" if known == "Mary" else name + last).capitalize()
 
 
 def _is_number(word: str, words: Collection[str]) -> bool:

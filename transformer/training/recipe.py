@@ -63,8 +63,8 @@ class Recipe:
         hard: number of pairs sampled for each pair of a batch. Half of the batch are then the sampled pairs that are hardest
             for the model (`Training.hardest`); 0 to train on all sampled pairs. It makes the model learn rare words and forms,
             which are in few batches.
-        as_typed: for a model that learns from a file of sentence pairs, the share of the pairs that are shown in small letters,
-            and of the numbers that are shown in digits (`transformer.training.as_typed`).
+        as_typed: for a model that learns from a file of sentence pairs, the share of the pairs that are shown as people type
+            them, such as in small letters (`transformer.training.as_typed`).
         hard_from: number of steps before `hard` and `as_typed` are used; they are used from the first pool after these steps.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
         half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
