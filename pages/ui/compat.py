@@ -94,7 +94,7 @@ def forget_infinite(key: str) -> None:
     """Remove an infinite number, `inf` or `1e999`, from the address and run the app again. Call it before the number box bound
     to this key is drawn.
 
-    Streamlit ignores values that are not numbers, but raises an error at an infinite number in every run.
+    Streamlit ignores values that are not numbers, but an infinite number raises an error in every run.
     """
     try:
         infinite = math.isinf(float(st.query_params.get(key, "")))

@@ -1,4 +1,4 @@
-"""A chart whose numbers say how they were computed: a click on a cell opens the computation below the chart.
+"""A chart with explained numbers: a click on a cell opens, below the chart, how its number was computed.
 
 The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace of its figure, the row and the column.
 """
