@@ -19,7 +19,7 @@ _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suff
 
 
 def recalled(name: str) -> bool:
-    """Whether the tab has reported the text that it stored under this name before this session, or that it has none."""
+    """Whether the tab has reported its text with this name from before this session, or that it has no such text."""
     return st.session_state.get(RECALLED + name, False)
 
 

@@ -45,7 +45,7 @@ class Seat(NamedTuple):
 
     @property
     def kept(self) -> str:
-        """What the tab keeps: the student's number or the teacher's secret."""
+        """The student's number or the teacher's secret, which the tab keeps."""
         return self.student or self.secret
 
 

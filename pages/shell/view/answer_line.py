@@ -1,4 +1,4 @@
-"""What the banner says of an answer: the answer, how sure the model was of it, and what is wrong with it."""
+"""The part of the banner about an answer: the answer, how sure the model was of it, and what is wrong with it."""
 
 import math
 from itertools import groupby
