@@ -26,9 +26,9 @@ def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> 
     """Write which token of the shown target loses most probability while this head is silenced, and what the answer becomes.
     Returns whether the page must still hide what happens without the head.
 
-    If the question about the silenced head is open, draw the question instead; if the learner has answered where the head
-    looks, a button that opens it. Draw nothing while a lesson asks this question, and for a model that writes no answer or is
-    not trained.
+    If the question about the silenced head is open, draw the question instead. If the learner has just predicted where the head
+    attends, draw a button that opens the question. Draw nothing while a lesson asks this question, and for a model that writes
+    no answer or is not trained.
     """
     if not view.pipeline.trained or not view.writes:
         return False

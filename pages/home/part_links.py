@@ -26,8 +26,8 @@ class Link(NamedTuple):
 
     Attributes:
         page: the name of the page, which is the name of its folder.
-        query: the key of a sidebar box or of a widget of that page → its value. A value may contain places that `links.js`
-            fills, e.g. `encoder.layers.{index}.output`.
+        query: the key of a sidebar box or of a widget of that page → its value. A value may contain placeholders that
+            `links.js` fills, such as `encoder.layers.{index}.output`.
         part: the anchor of the heading to scroll to; empty for the top of the page.
     """
 

@@ -117,7 +117,7 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
 
 
 def watched_head(training: LiveTraining, progress: Progress, kind: str) -> dict[str, str]:
-    """The parameters of a link to the marked head of a kind of attention."""
+    """The parameters of a link to the head that is marked (`_marked`) in a kind of attention."""
     layer, head = _marked(_pointing(training, progress.view), kind) if progress.view else (0, 0)
     return {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
 

@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which is returned in place of a result that is not in a cache. None would not do, because None can
-    be a result."""
+    """The type of `ABSENT`, which is returned in place of a result that is not in a cache. It is not None, because None can be
+    a result."""
 
     ABSENT = "absent"
 
@@ -102,7 +102,7 @@ class Store:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all cached results, without the single one above `most_bytes`."""
+        """Bytes of all cached results, except the single one that `most_large` allows."""
         return int(self._cache.currsize)
 
     def result(self, key: Hashable, compute: Callable[[], Any]) -> Any:

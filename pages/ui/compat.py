@@ -55,7 +55,7 @@ def widgets_of(page: NavigationPage) -> AbstractContextManager[None]:
     """A context whose widgets and elements belong to a page, as if `page.run()` drew them: they disappear with the page.
 
     The body of a page is a fragment in a container of the app. Without this context its widgets would belong to the whole app,
-    and Streamlit would keep the elements of a page that was left under the next page.
+    and when the page is left, Streamlit would keep its elements under the next page.
     """
     context = get_script_run_ctx()
     return nullcontext() if context is None else context.run_with_active_hash(page._script_hash)
@@ -79,7 +79,7 @@ def opens_from_history() -> bool:
 def browser_has(key: str) -> bool:
     """Whether the browser had the widget with this key when it asked for this run.
 
-    Streamlit sends a value that the app has set only once. The message is lost if the next run of a fragment is already
+    If the app sets a value, Streamlit sends it only once. The message is lost if the next run of a fragment is already
     requested when the run ends. The browser then draws the widget with its default, which the next run takes for the visitor's
     choice. No documented function tells whether this has happened.
     """
@@ -94,7 +94,7 @@ def forget_infinite(key: str) -> None:
     """Remove an infinite number, `inf` or `1e999`, from the address and run the app again. Call it before the number box bound
     to this key is drawn.
 
-    Streamlit ignores values that are not numbers, but raises an error at an infinite number in every run.
+    Streamlit ignores values that are not numbers, but an infinite number raises an error in every run.
     """
     try:
         infinite = math.isinf(float(st.query_params.get(key, "")))

@@ -2,8 +2,8 @@
 
 The grid is a canvas and not a Plotly chart. With 12 × 12 heads of 64 × 64 weights, `benchmarks.repaint` paints it 0.10 s after
 a click, and one Plotly heatmap with gaps 0.20 s; in a slower hour 0.29 s, up to 0.35 s. The film of *Watch it learn* and a
-saved view draw the same canvas without a server, so a heatmap would be a second picture of all heads, not one less. It would
-also not name the tokens of a cell: names for 590,000 cells would be sent with each click.
+saved view draw the same canvas without a server, so the canvas is needed anyway. A heatmap would also not name the tokens of a
+cell: names for 590,000 cells would be sent with each click.
 """
 
 from collections.abc import Callable, Sequence

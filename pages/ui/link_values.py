@@ -44,7 +44,7 @@ class Memory:
         known: names drawn since the page was opened.
         drawn: names that the page has drawn in this run.
         drawn_before: names that earlier runs have drawn and that can still be in the address.
-        refused: name → text of the address that is no value of its widget, until `take_refused`.
+        refused: name → invalid text for its widget in the address, until `take_refused`.
     """
 
     page: str = ""
@@ -106,7 +106,7 @@ def end_page() -> None:
 
 
 def refuse(name: str, linked: str) -> None:
-    """Note that the address has a text that is no value of the widget with this name, so that the page can say so."""
+    """Note that the address has an invalid text for the widget with this name, so that the page can say so."""
     memory().refused[name] = linked
 
 
@@ -116,7 +116,7 @@ def unread(name: str) -> str | None:
 
 
 def take_refused() -> dict[str, str]:
-    """Name of a widget → the text of the address that is no value of it (`refuse`). Each text is returned only once."""
+    """Name of a widget → its invalid text in the address (`refuse`). Each text is returned only once."""
     links = memory()
     refused, links.refused = links.refused, {}
     return refused
@@ -127,8 +127,8 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 
     Args:
         read: called with the text of the address; returns the value. Called with None, it returns the default. It raises
-            `ValueError` or `KeyError` if the text is no value; the widget then gets the default.
-        settled: converts the widget's present value to a valid value, because it can be left from another model.
+            `ValueError` or `KeyError` if the text is not a valid value; the widget then gets the default.
+        settled: converts the widget's present value, which can be left over from another model, to a valid value.
     """
     state, links = st.session_state, memory()
     # The session can have a value of this key from the previous page, which Streamlit does not pass to this page's widget.

@@ -203,7 +203,7 @@ def read_number(asked: str, least: float, most: float, whole: bool = True) -> in
 
 def kept_number(key: str, least: int, most: int, first: int) -> int:
     """The integer of a choice that has no widget, set by a click or by the address; `first` until one is set. A number that is
-    left from another text is clamped to `least` and `most`."""
+    left over from another text is clamped to `least` and `most`."""
 
     def read(asked: str | None) -> int:
         return first if asked is None else int(read_number(asked, least, most))
@@ -239,7 +239,7 @@ def pick_number(
     width: int = 190,
 ) -> int | None:
     """Draw a box for an integer from `least` to `most`, `width` px wide. Returns the integer; None while the box is empty or
-    `disabled`. If `first` is None, the box is empty at first. A number outside the limits, which can be left from a larger
+    `disabled`. If `first` is None, the box is empty at first. A number outside the limits, which can be left over from a larger
     table, is clamped."""
 
     def settled(value: int | None) -> int | None:

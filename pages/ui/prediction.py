@@ -142,8 +142,7 @@ def pick_yes_or_no(what: str, prediction: Prediction) -> None:
 
 
 def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
-    """What `sentence` returns for the marked cells of the answer, in Markdown. If there are two answers, one paragraph about
-    each."""
+    """The result of `sentence` for the marked cells of the answer, in Markdown; of two answers, a paragraph for each."""
     words = text("prediction")
     if prediction.first is None:
         return sentence(prediction.answer)
@@ -190,7 +189,8 @@ def open_question(what: str) -> None:
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:
-    """Ask a question again about another place; for use in a callback. The question named `instead_of` is closed."""
+    """Ask the question `what` again, about another place; None for the page's own choice. Close the question `instead_of`, if
+    one is named. For use in a callback."""
     if instead_of:
         _put(instead_of, None)
     _put(what, Prediction(place=place))

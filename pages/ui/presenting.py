@@ -55,8 +55,8 @@ def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_fonts(part: Mapping[str, Any], ticks: float = LEAST) -> dict[str, Any]:
-    """An axis or a colour bar whose ticks and title have their own size, because Streamlit's theme sets 12 px for them. A tick
-    has at least `ticks` px."""
+    """An axis or a colour bar with font sizes for its ticks and title, for which Streamlit's theme would set 12 px. A tick has
+    at least `ticks` px."""
     given: Any = part.get(TITLE) or {}  # None on an axis without a title
     title: dict[str, Any] = {"text": given} if isinstance(given, str) else given
     titled = {**title, "font": _readable(title.get("font", {}))}

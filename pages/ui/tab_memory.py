@@ -19,7 +19,7 @@ _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suff
 
 
 def recalled(name: str) -> bool:
-    """Whether the tab has reported the text that it stored under this name before this session, or that it has none."""
+    """Whether the tab has reported its text with this name from before this session, or that it has no such text."""
     return st.session_state.get(RECALLED + name, False)
 
 
@@ -37,7 +37,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
         store: the text; empty to delete it.
         recall: called before the next run with the text that the tab reports. The text is untrusted.
         waits: whether the tab also reports that it has no text. `recall` then gets an empty text.
-        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers send no server what is after `#`.
+        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers do not send the part after `#` to a
+            server.
     """
     state = st.session_state
     state.setdefault(SESSION, secrets.token_urlsafe(6))

@@ -114,8 +114,8 @@ def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
 
 
 def _recorded(taps: Taps) -> tuple[Stop, ...]:
-    """The stops of another network. Most of its tensors have no rule. A tensor whose path does not tell its group gets the
-    group of the tensor that was computed before it."""
+    """The stops of a network that is not our `Transformer`. Only tensors of `_common_origin` have inputs; the others are
+    `UNDESCRIBED`. A tensor whose path names no group gets the group of the tensor before it."""
     paths, group, stops = {path for path, _, _ in taps}, "output", []
     for name, axes, shape in taps:
         path, kind = TensorPath.parse(name), kind_of(name)

@@ -302,5 +302,6 @@ def in_pieces(trace: Trace) -> bool:
 
 
 def are_pieces(tokens: Sequence[str], of: Sequence[Group]) -> bool:
-    """Whether some words (`of`, the positions of their `tokens`) have several tokens, or start with the mark of a word."""
+    """Whether the tokens of a text are pieces of words: some word has several tokens, or its first token has the mark of a
+    word's start. `of` has the positions of the tokens of each word."""
     return any(tokens[group[0]].startswith(SPACE) or len(group) > 1 for group in of)

@@ -82,7 +82,7 @@ def points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
-    """Whether another heatmap covers this one on the same axes. If so, this one only marks the other's masked cells."""
+    """Whether a trace is a heatmap that only marks the masked cells of a later heatmap on the same axes."""
     return trace.type == "heatmap" and [other for other in heatmaps if axes_of(other) == axes_of(trace)][-1] is not trace
 
 

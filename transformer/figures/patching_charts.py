@@ -1,4 +1,4 @@
-"""Charts of patching: needed against enough, the runs of one place, and an estimate beside the exact effects."""
+"""Charts of patching: which heads are needed or enough, runs side by side, and estimates beside exact effects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -87,7 +87,7 @@ class Family:
 
 
 def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
-    """Our path → point, for the residual stream and the norms in a layer.
+    """The points of the residual stream and of the norms in a layer, by our path.
 
     Args:
         norms: sub-layer → its norm, in the order they run.
@@ -106,8 +106,8 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """Our path → point, for the outputs of the query, key and value projections, and for the points of `joined`. All arguments
-    but `sublayer` are paths of modules in a layer."""
+    """The points at the outputs of the query, key and value projections, and those of `joined`, by our path. All arguments but
+    `sublayer` are paths of modules in a layer."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -116,14 +116,15 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """Our path → point, for the joined head outputs and for the attention's output, which is added to the residual stream.
+    """The points of the joined head outputs and of the attention's output, which is added to the residual stream, by our path.
     `output` is the path of the output projection in a layer."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
-    """Our path → point, for the feed-forward network: before and after its activation, and its output. With a gate, `activated`
-    is the product of the activated gate and `hidden`. The arguments are paths of linear layers in a layer of the model."""
+    """The points of the feed-forward network, by our path: before and after its activation, and its output. With a gate,
+    `activated` is the product of the activated gate and `hidden`. The arguments are paths of linear layers in a layer of the
+    model."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 

@@ -28,7 +28,7 @@ def attribute_everywhere(
     exact only if the logits depend linearly on the place, and softmax, norms and activation functions are not linear:
     compare it with `patch_everywhere` on the places that matter.
 
-    Arguments are those of `patch_everywhere`; so are the errors, and one more:
+    Arguments and errors are those of `patch_everywhere`, with one more error:
 
     Raises:
         InputError: the model was built within `torch.inference_mode`, or its token vectors are not recorded, so it has no
@@ -73,8 +73,8 @@ class Attribution(NamedTuple):
 def attribute_place(
     pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Attribution:
-    """The terms that `attribute_everywhere` adds up for one place. The arguments after `place` are those of
-    `attribute_everywhere`; so are the errors, and one more:
+    """The terms that `attribute_everywhere` adds up for one place. The arguments after `place` and the errors are those of
+    `attribute_everywhere`, with one more error:
 
     Raises:
         InputError: there is no such place.
@@ -120,8 +120,8 @@ def agreement(estimated: Grids, patched: Patched) -> float:
 
 
 def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """For each tensor of the base run, which would be patched: the gradient of the logit difference with respect to it, and
-    the same tensor of the other run minus it."""
+    """For each tensor of the base run, which would be patched: the gradient of the logit difference with respect to it, and its
+    change, the tensor of the other run minus it."""
     noise = one_of("direction", direction, DIRECTIONS) == "noise"
     base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
     with torch.inference_mode(), tracing(pair.network, keep=paths) as others:

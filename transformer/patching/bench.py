@@ -75,7 +75,7 @@ class Bench:
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
         """Run the base run with places taken from the other run, and return its tensors and measures. `places` has a list for
-        each item of the batch. The items that are left are the base run itself, so that all batches have the same size."""
+        each item of the batch. Items without a list are the base run itself, so that all batches have the same size."""
         rest = [()] * (self.items - len(places))
         of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
         values, logits = self.run(self.base, keep, self._taken(of_items), first)

@@ -98,9 +98,9 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
 
 def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> float:
-    """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks have
-    nothing to do with each other. NaN if fewer than three heads matter, if a measure is equal for all of these, or if a measure
-    is NaN for any head.
+    """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks are
+    unrelated. NaN if fewer than three heads matter, if a measure is equal for all of these, or if a measure is NaN for any
+    head.
 
     Args:
         first, second: the shares of each head.

@@ -189,7 +189,7 @@ def _first_mask(pipeline: TextPipeline, trace: Trace) -> int:
 
 @torch.inference_mode()
 def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row vocab"]:
-    """The logits of a trace. Raises InputError if some are NaN, or if the network computes other logits without edits."""
+    """The logits of a trace. Raises InputError if the network, run again without edits, has NaN or other logits."""
     source, target = Ids.of(trace)
     with tracing(network, keep=False):  # the edits of a scope of the caller must not act here
         again = network(source, target)  # pyright: ignore[reportArgumentType]

@@ -46,7 +46,7 @@ class Head(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What is taken from another run: the tensor of one head or of one layer, at one position or at all.
+    """A place in a run: the tensor of one head or of one layer, at one position or at all.
 
     Attributes:
         grid: the kind of attention that the place belongs to. Tensors of a layer outside of an attention belong to `encoder` or

@@ -112,7 +112,7 @@ def patch_everywhere(
 
     Args:
         pair: the two runs.
-        what: what is taken. Of heads: `head_output` (what it carries to the residual stream), `weights` (where it looks),
+        what: what is taken. Of heads: `head_output` (what it carries to the residual stream), `weights` (what it attends to),
             `query`, `key`, `value` (what it looks for, what it is found by, what it reads), `key_and_value` (in
             cross-attention: the encoder's output, as this head alone reads it). Of layers: `attention`, `feed_forward`,
             `residual_stream` (after the layer), `embedding`.

@@ -310,8 +310,8 @@ class _Unsampled(TorchFunctionMode):
 
 
 def largest_number(config: TransformerConfig, weight: float) -> float:
-    """An upper bound on the magnitude of every number before softmax in a forward pass of any text, if the magnitude of no
-    weight exceeds `weight`.
+    """An upper bound on the magnitude of every number before softmax in a forward pass of any text, if the magnitude of every
+    weight is at most `weight`.
 
     Every operation is assumed to return its maximum: a LayerNorm returns at most √d_model, and all terms of a sum have the
     same sign.

@@ -14,7 +14,7 @@ class ForeignFile:
 
     Attributes:
         name: the name of the file.
-        what: the kind that the file should be of, with an article: "the film of a training".
+        what: the expected kind of file, with an article: "the film of a training".
     """
 
     name: str

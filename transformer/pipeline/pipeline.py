@@ -124,7 +124,7 @@ class Pipeline(TextPipeline):
 
     @property
     def network(self) -> Transformer:
-        """The model, under the name that the network has in every pipeline (`transformer.pipeline.protocol`)."""
+        """The same as `model`; every pipeline has its network under this name (`transformer.pipeline.protocol`)."""
         return self.model
 
     @property

@@ -138,8 +138,8 @@ class Patch(Intervention):
 
     Attributes:
         values: numbers from −10¹² to 10¹², −∞ only for scores, True and False for a mask: as a tensor, an array or nested
-            sequences. `place` raises PathError without values. They are stored as nested tuples, so that the edit can be
-            hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
+            sequences. They must be given: `place` raises PathError without them. They are stored as nested tuples, so that the
+            edit can be hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -331,8 +331,8 @@ class Change(Intervention):
         return new
 
     def _check_form(self, new: Any, values: Tensor, tap: Tap) -> None:
-        """Check that the result of the function has real numbers, and the shape and the device of the values. Raises
-        PathError."""
+        """Check that the function returned real numbers, for a mask truth values, in the shape and on the device of `values`.
+        Raises PathError."""
         if not isinstance(new, Tensor) or new.shape != values.shape:
             raise PathError(
                 "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",

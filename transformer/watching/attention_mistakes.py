@@ -178,8 +178,8 @@ def _rewired(
 
 
 def _read(forward: Callable[..., Tensor], mask: Mask, query: str, memory: str, x: Tensor, own: Tensor, *_: object) -> Tensor:
-    """The result of the attention `forward` with other inputs. `query` and `memory` name them: "x" for `x`, the vectors of the
-    decoder; "memory" for `own`, the output of the encoder."""
+    """The result of the attention `forward` with other inputs: for `query` and `memory`, "x" means the vectors of the decoder,
+    `x`; "memory" means the output of the encoder, `own`."""
     given = {"x": x, "memory": own}
     return forward(given[query], given[memory], mask)
 

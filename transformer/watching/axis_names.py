@@ -47,7 +47,7 @@ class Sizes:
 
         Args:
             shape: the sizes of the axes.
-            origin: the names of the inputs that the tensor derives from. They tell its side.
+            origin: the names of the inputs that the tensor derives from. They decide its side.
         """
         names: list[str] = []
         for place, size in enumerate(shape):
@@ -114,7 +114,7 @@ def sizes_of(module: nn.Module, inputs: Mapping[str, Tensor], tokens: Mapping[st
 
 
 def _sides(names: Sequence[str]) -> dict[str, str]:
-    """Name of an input → its side. If the names do not tell which inputs are the source and the target, the first input is the
+    """Name of an input → its side. If the names leave open which inputs are the source and the target, the first input is the
     source, and the second is the target."""
     if len(names) == 1:
         return {names[0]: "source"}

@@ -47,7 +47,7 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
 
 
 def _multiplied(side: str, scale: float) -> Change:
-    """The change that multiplies the token embedding, times `scale`, with the position instead of adding the two."""
+    """The change that multiplies the token embedding, times `scale`, by the position vector instead of adding the two."""
 
     def function(_: Tensor, scope: Scope) -> Tensor:
         return scope.values[f"{side}_embedding.token"] * scale * scope.values[f"{side}_embedding.position"]

@@ -236,8 +236,8 @@ class Matching:
     def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
         """How far our run agrees with the other network.
 
-        A tensor of ours that the other network lacks is no difference if the other network has a later tensor of ours that
-        derives from the lacking one: then the other network computes the same in another way.
+        A tensor of ours that the other network lacks does not count if the other network has a later tensor of ours that
+        derives from it: then the other network computes the same in another way.
 
         Args:
             recording: our run.

@@ -44,7 +44,7 @@ def network_like(
         module: an encoder–decoder Transformer, for example `torch.nn.Transformer` or a class of yours.
         source, target: ids to call it with; by default a few small ids, or vectors if the module takes no ids.
         run: called as `run(module, source, target)` if the module is called in another way.
-        fields: fields of `TransformerConfig` that you know better, such as `target_padding="nothing"`.
+        fields: fields of `TransformerConfig` to set instead of reading them, such as `target_padding="nothing"`.
 
     Raises:
         InputError: `module`, `source`, `target` or `run` has another type; the module fails; or a size cannot be read: then the

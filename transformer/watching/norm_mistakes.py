@@ -196,7 +196,7 @@ def _normed_alone(setting: Setting, path: str, scope: Scope) -> Tensor:
 
 
 def final_norms(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: a final norm too many or too few; a norm of the embeddings."""
+    """Mistakes to try: an extra or a missing final norm; a norm of the embeddings."""
     model, config = setting.model, setting.config
     groups = (("both stacks", ("encoder", "decoder")), ("the encoder", ("encoder",)), ("the decoder", ("decoder",)))
     for where, stacks in groups:

@@ -81,7 +81,8 @@ class Pass(Operations):
         self._order = 0
 
     def made_by(self, tensor: Tensor | None) -> Use | None:
-        """The linear layer that made a tensor, if it was since only reshaped, split, joined or changed number by number."""
+        """The linear layer that made a tensor, if its result was only reshaped, split, joined or changed number by number since
+        then."""
         return None if tensor is None else self._made_by.get(tensor)
 
     def computed(self, name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

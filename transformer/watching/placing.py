@@ -91,7 +91,7 @@ def _layers(config: TransformerConfig, attentions: int, linear_layers: int) -> d
     """How many layers of each stack the other network ran: as many as ours has, or fewer if it skips some.
 
     Raises:
-        InputError: the attentions and linear layers that it ran do not make up such layers.
+        InputError: no such layers have the numbers of attentions and linear layers that it ran.
     """
     both = (linear_layers - 1) // 2  # two in each layer, and one for the logits
     decoder = attentions - both  # a layer of the decoder has two attentions

@@ -90,7 +90,7 @@ def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) ->
 
 def is_unread(use: Use, group: Group) -> bool:
     """Whether a linear layer is a projection that an attention computes but does not read, because it reads another projection
-    twice: a slip of the pen such as `q, k, v = q, k, k`."""
+    twice: a typing mistake such as `q, k, v = q, k, k`."""
     read = [each for uses in group.branches.values() for each in uses]
     twice = len({id(each) for each in read}) < len(read) and len({each.names for each in read}) > 1
     return twice and any(use.weight.shape == each.weight.shape and _owner(use) == _owner(each) for each in read)
@@ -102,8 +102,8 @@ def _owner(use: Use) -> frozenset[str]:
 
 
 def _by_name(group: Group) -> None:
-    """Sort the layers of a group into query, key and value by their names, if the names tell. If the module exchanges two of
-    them, the comparison then finds a difference."""
+    """Sort the layers of a group into query, key and value by their names, unless the names are unclear. If the module
+    exchanges two of them, the comparison then finds a difference."""
     if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
         return
     heads = [[group.branches[branch][head] for branch in BRANCHES] for head in range(len(group.attentions))]
@@ -119,7 +119,7 @@ def _by_name(group: Group) -> None:
 
 
 def named_branches(names: Sequence[str]) -> dict[Branch, int] | None:
-    """Branch → index of its name in `names`; None if the names do not tell."""
+    """Branch → index of its name in `names`; None if the names are unclear."""
     words = [re.split(r"[.]", name) for name in names]
     differing = [parts for parts in zip(*words, strict=False) if len({*parts}) == 3]
     for parts in differing:
@@ -135,7 +135,7 @@ def named_branches(names: Sequence[str]) -> dict[Branch, int] | None:
 
 def _branch_of(part: str, parts: Sequence[str]) -> Branch | None:
     """The branch that a part of a name stands for: query, key or value. `parts` are the same part of all three names; the
-    letters with which all of them begin tell nothing."""
+    letters with which all of them begin are ignored."""
     start = 0
     while all(len(each) > start and each[start] == part[start] for each in parts):
         start += 1

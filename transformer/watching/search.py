@@ -137,7 +137,7 @@ class Compared:
         self.load(self.placed)
 
     def load(self, placed: Placed) -> None:
-        """Give the copy these weights."""
+        """Load these weights into the copy."""
         parameters = dict(self.model.named_parameters())
         for name, values in placed.tensors.items():
             parameters[name].copy_(values)

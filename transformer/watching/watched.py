@@ -25,7 +25,7 @@ class Watched:
 
     Attributes:
         activations: path → activation: inputs and outputs of submodules (`encoder.layers.0.output`), and of each attention
-            `weights`, `scores` before softmax, `query`, `key`, and, if it can be told, `value`, `mask` (True where a query may
+            `weights`, `scores` before softmax, `query`, `key`, and, if they are known, `value`, `mask` (True where a query may
             attend to a key), `applied_weights` (the weights that the values were multiplied with, if these differ, for example
             after dropout) and `head_output`.
         attentions: the paths of the attentions.

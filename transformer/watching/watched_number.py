@@ -50,8 +50,8 @@ def watched_number(watched: Watched, path: str, item: int, matrix: int, row: int
         matrix, row, column: the place of the number in `matrices`, counted from 0.
 
     Returns:
-        Empty if the tensor is none of these, if what it was computed from was not recorded, or if these operations have another
-        result, as under a mask that was added to the scores.
+        Empty if the tensor is none of these, if what it was computed from was not recorded, or if these operations give another
+        number, for example because a mask was added to the scores.
 
     Raises:
         PathError: there is no such tensor, text or place.

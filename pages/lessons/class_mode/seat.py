@@ -45,7 +45,7 @@ class Seat(NamedTuple):
 
     @property
     def kept(self) -> str:
-        """What the tab keeps: the student's number or the teacher's secret."""
+        """The student's number or the teacher's secret, which the tab keeps."""
         return self.student or self.secret
 
 
@@ -123,8 +123,8 @@ def network_of(address: str) -> str:
 
 
 def enter(code: str, kept: str) -> None:
-    """Take the teacher's place if `kept` is the secret, or else a student's. If `kept` is no student's number, the student is a
-    new one.
+    """Take the teacher's place if `kept` is the secret, or else a student's. If `kept` is not the number of a student either,
+    the student is new.
 
     The session has its place before the class counts it: Streamlit can end a run wherever it writes to the session, and the
     next run would join as another student. A student who is counted already is not counted again.

@@ -39,7 +39,7 @@ class Result(IntEnum):
 
 
 class HandIn(NamedTuple):
-    """What a code says.
+    """The contents of a code.
 
     Attributes:
         lesson: the title of the lesson.
@@ -79,7 +79,7 @@ def read_code(code: str, lessons: Sequence[Lesson], key: bytes = KEY) -> HandIn:
     difference.
 
     Raises:
-        LessonError: the text is no code, its signature is wrong, or its lesson is not among `lessons`.
+        LessonError: the text is not a code, its signature is wrong, or its lesson is not among `lessons`.
     """
     written = "".join(code.split()).replace("-", "").upper()
     try:

@@ -90,7 +90,7 @@ ABOUT_HEADS = PATCHED[1:]
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """The right answer to a question, as something to compute from the run of the stop's view.
+    """How to compute the right answer to a question from the run of the stop's view.
 
     Attributes:
         name: a name in `TRUTHS`.

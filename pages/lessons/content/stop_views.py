@@ -16,7 +16,7 @@ def view_of(stop: Stop) -> dict[str, str]:
 
     If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
     head. On the page Attention, a stop with a shipped model gets a head even if it names none: the head with which the page
-    would open. A stop about another kind of attention than this head's gets none.
+    would open. It gets none if it is about another kind of attention.
 
     Raises:
         InputError: the model's card names no such head.

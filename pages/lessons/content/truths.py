@@ -33,7 +33,7 @@ SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
 
 
 def truth_of(stop: Stop) -> Value | None:
-    """The value of the truth of a stop's question; None if the lesson itself contains the right answer.
+    """The right answer to a stop's question; None without a question, or if the lesson itself contains the right answer.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or has no such head or token.

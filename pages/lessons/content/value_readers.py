@@ -35,7 +35,7 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
 
 
 def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """The reader of a text of up to `most` characters that is empty or matches the regular expression `pattern`, if there is
+    """A reader for a text of up to `most` characters that is empty or matches the regular expression `pattern`, if there is
     one. `allowed` describes the matching texts in an error."""
 
     def read(where: str, name: str, value: Any) -> str:
@@ -59,12 +59,12 @@ def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
 
 
 def one_of(names: Iterable[str]) -> Reader:
-    """The reader of a text that must be one of these names."""
+    """A reader for a text that must be one of these names."""
     return text_up_to(60, "|".join(names), f"allowed are {', '.join(names)}")
 
 
 def text_or_number(most: int) -> Reader:
-    """The reader of a text of up to `most` characters, or of a whole number, which is returned as text."""
+    """A reader for a text of up to `most` characters, or for a whole number, which is returned as text."""
 
     def read(where: str, name: str, value: Any) -> str:
         return text_up_to(most)(where, name, str(value) if type(value) is int and abs(value) < 10**9 else value)
@@ -73,7 +73,7 @@ def text_or_number(most: int) -> Reader:
 
 
 def number_between(least: float, most: float, whole: bool = False) -> Reader:
-    """The reader of a number from `least` to `most`."""
+    """A reader for a number from `least` to `most`; with `whole`, only whole numbers are allowed."""
 
     def read(where: str, name: str, value: Any) -> float:
         if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:

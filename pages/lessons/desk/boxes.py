@@ -29,7 +29,7 @@ def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, option
 
 
 class Boxes:
-    """The boxes of a stop. A method that draws a box returns its value and stores it in the kept view, as the field `name`."""
+    """The boxes of a stop. A method that draws a box returns its value, and stores it in `fields` of the kept view."""
 
     def __init__(self, view: Kept) -> None:
         self.view, self.labels = view, text("lessons")["boxes"]

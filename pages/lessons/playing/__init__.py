@@ -1,1 +1,1 @@
-"""A lesson that is open: its bar above the pages, its answers, and what a page does not tell yet."""
+"""A lesson that is open: its bar above the pages, its answers, and what a page must hide before an answer."""

@@ -1,4 +1,4 @@
-"""What the open lesson asks on the page that it has opened: what the page must not tell yet, and what it marks afterwards."""
+"""The question of the open lesson about its page: what the page must hide before the answer, and what it marks afterwards."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -55,8 +55,8 @@ def is_settled() -> bool:
 
 
 def withheld(*truths: str) -> bool:
-    """Whether the open stop asks for one of these truths (names) and the answer may still change. The page must not tell it
-    then."""
+    """Whether the open stop asks for one of these truths (names) and the answer may still change. If so, the page must hide
+    it."""
     stop = open_stop()
     return stop is not None and stop.asks in truths and not is_settled()
 

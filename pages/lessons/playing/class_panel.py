@@ -87,8 +87,8 @@ def show_class(lesson: Lesson, index: int) -> None:
 
 
 def _kept(place: Seat | None) -> str:
-    """What the tab keeps, separated by spaces: the secret or the number, the answers, and the marks that are not yet checked,
-    in the form of answers. Empty without a place in a class."""
+    """The text that the tab keeps, in parts separated by spaces: the secret or the number, the answers, and the marks that are
+    not yet checked, in the form of answers. Empty without a place in a class."""
     opened = open_lesson()
     marks = {opened.stop: Answer(written_cells(opened.marked))} if opened and opened.marked else {}
     return f"{place.kept} {write(opened.answers if opened else {})} {write(marks)}".rstrip() if place else ""

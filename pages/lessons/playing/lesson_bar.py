@@ -172,8 +172,8 @@ def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """What a teacher sees at the stop with this index: the notes on it and the right answer to its question (`says`), the title
-    of the next stop (`next`), and the minutes that are planned up to the end of this stop (`planned`)."""
+    """The data for the teacher at the stop with this index: the notes on it and the right answer to its question (`says`), the
+    title of the next stop (`next`), and the minutes that are planned up to the end of this stop (`planned`)."""
     stops, words = lesson.stops, text("lesson")["bar"]
     stop = stops[index] if index < len(stops) else None
     says = prose(filled(stop, stop.notes)) if stop else []

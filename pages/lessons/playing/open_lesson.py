@@ -118,8 +118,8 @@ def _open(opened: OpenLesson | None) -> None:
 
 
 def left_lesson() -> tuple[OpenLesson, Lesson] | None:
-    """The lesson that the visitor left: where the visitor was, and the lesson itself. None while a lesson is open, or if there
-    is no lesson to continue: one that was left at its first stop or at its end is not continued."""
+    """Where the visitor left a lesson, and this lesson. None while a lesson is open, if no lesson was left or it no longer
+    exists, or if it was left at its first stop or at its end."""
     left: OpenLesson | None = st.session_state.get(LEFT)
     if left is None or open_lesson():
         return None

@@ -29,8 +29,8 @@ DRAWN = "drawn_address"
 def draw_page(page: NavigationPage) -> None:
     """Draw the page that `st.navigation` returned. Call it once in a run of the app, after the sidebar.
 
-    The container does not belong to one page, so it stays when another page is opened. Without it, the browser shows the
-    elements below every page at the top of the new page until the new page is complete. Then they jump to the bottom.
+    The page is drawn in a container that stays when another page is opened. Without it, the elements below every page would be
+    at the top of a new page until that page is complete, and then jump to the bottom.
     """
     with st.container(key=PLACE), widgets_of(page):
         _draw(page)

@@ -40,8 +40,8 @@ def keep_history() -> None:
 
 
 class Change(enum.Enum):
-    """What the app changes in the address by itself. If one run interrupts another, the member that stands first here counts
-    for both."""
+    """A kind of change that the app itself makes to the address. If one run interrupts another, the kind that is listed first
+    here counts for both."""
 
     NOTHING = "nothing"
     ANY = "any"

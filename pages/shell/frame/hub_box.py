@@ -84,7 +84,7 @@ def _ask(written: str) -> None:
 
 
 def _leave() -> None:
-    """End this session's waiting for a download."""
+    """Stop waiting for the download of this session."""
     one = st.session_state.pop(DOWNLOAD, None)
     if one is not None:
         leave(one, _visitor())

@@ -118,7 +118,7 @@ def show_folders() -> None:
 
 
 def show_sizes(sizes: Mapping[str, int] = SIZES) -> None:
-    """Draw the boxes for a model of own sizes. `sizes`: name of a box → its largest number."""
+    """Draw the boxes for the sizes of the model `own-sizes`. `sizes`: name of a box → its largest number."""
     words = text("sidebar")
     linked = {name: asked for name, asked in st.query_params.items() if name not in st.session_state}
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])

@@ -85,7 +85,7 @@ def section(title: str, anchor: str, height: int) -> bool:
 def put_away(parts: Iterable[str]) -> None:
     """Note that these parts were not seen, so that they are drawn only when they come on screen again. If a click changes
     charts below the screen, call this before the app runs again, because the browser needs a tenth of a second to redraw a
-    chart. No part may be above the screen, because the content of the screen would then move."""
+    chart. None of them may be above the screen, because the content on the screen would then move."""
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 

@@ -80,8 +80,8 @@ def _heading() -> AbstractContextManager[object]:
 
 
 def _read_anew() -> None:
-    """Draw the page for changed texts, and only those parts of the sidebar that depend on the texts. For an untrained model,
-    the whole app is drawn."""
+    """Draw the page again after a change of the texts, and of the sidebar only the parts that depend on the texts. For an
+    untrained model, the whole app is drawn."""
     # The number of parameters of an untrained model is in the sidebar, and depends on its vocabulary.
     if trained(st.session_state["model"]):
         draw_alone(LOOK_FOR, CHIPS, ROW, BODY)

@@ -142,8 +142,8 @@ _opened = OPEN.cached(_open)
 
 @cache
 def _folders(written: str) -> dict[str, Folder]:
-    """Name → folder, for the folders that the value of the variable lists. If two folders have the same name, the second one
-    cannot be opened, and is listed under its path."""
+    """Name → folder, for the folders that `HEADLIGHT_MODELS` lists. If two folders have the same name, the second one cannot be
+    opened, and is listed under its path."""
     taken: dict[str, Folder] = {}
     for path in _paths(written):
         name = encodable(path.name)
@@ -190,7 +190,7 @@ def _absent() -> list[str]:
 
 
 def _paths(written: str) -> list[Path]:
-    """The folder of each model that the value of the variable lists."""
+    """The model folders in the value of `HEADLIGHT_MODELS`. A folder without a configuration stands for all folders in it."""
     paths: list[Path] = []
     for part in filter(None, written.split(os.pathsep)):
         given = Path(part)

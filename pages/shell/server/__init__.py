@@ -1,1 +1,1 @@
-"""What the server does before and around Streamlit's own work."""
+"""Server code that runs before Streamlit's own code and around it."""

@@ -1,1 +1,1 @@
-"""What a page looks at and computes: the view of the sidebar, the runs of its model, and whose turn it is."""
+"""The view of the sidebar, the runs of its model, the turns of runs, and widgets about runs that several pages share."""

@@ -1,4 +1,4 @@
-"""What the banner says of an answer: the answer, how sure the model was of it, and what is wrong with it."""
+"""The part of the banner about an answer: the answer, how sure the model was of it, and what is wrong with it."""
 
 import math
 from itertools import groupby
@@ -49,7 +49,7 @@ def show_answer(
         answer: the answer to the text, or the error that says why the model writes none.
         probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
             not known.
-        labelled: whether a label before the answer says that the model answers this.
+        labelled: whether a label is written before the answer.
     """
     words, target = text("common"), view.targets[item]
     if isinstance(answer, InputError):

@@ -169,8 +169,8 @@ def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
 
 
 def start(computations: dict[str, Background], name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
-    """Start jobs among the computations of a session, unless they run: a second click can arrive before the button is gone.
-    Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
+    """Start jobs among the computations of a session, unless they run already: a second click can arrive before the button is
+    gone. Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
     running = computations.get(name)
     if running and running.alive and running.of == of:
         return

@@ -50,7 +50,7 @@ def pick_head(trace: Trace, first: Head | None, kinds: Collection[str] = (), kin
 
 
 def _named(kind: str, place: Mapping[str, int]) -> Head:
-    """The head at a place that a card names: there, layers and heads are counted from 1."""
+    """The head at a place in a card, where layers and heads are counted from 1."""
     return Head(str(kind), place["layer"] - 1, place["head"] - 1)
 
 

@@ -1,4 +1,4 @@
-"""A chart whose numbers say how they were computed: a click on a cell opens the computation below the chart.
+"""A chart with explained numbers: a click on a cell opens, below the chart, how its number was computed.
 
 The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace of its figure, the row and the column.
 """
@@ -91,8 +91,8 @@ def _click(key: str, axes: tuple[str, str]) -> None:
 
 
 def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y", "x")) -> Cell | None:
-    """The cell that the data of a click name (chart/README.md); None if they name no cell. A browser can send anything. `axes`
-    are the names in `sent` of the cell's row and column."""
+    """The cell in the data of a click (chart/README.md); None if they name no cell. A browser can send anything. `axes` are the
+    names in `sent` of the cell's row and column."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0:
         return Cell(key, trace, row, column)

@@ -12,8 +12,8 @@ JOIN = "join"
 
 
 def pick_words(trace: Trace) -> Trace:
-    """The trace to draw. If its tokens are pieces of words, this draws the switch. If the switch is on, it returns a trace
-    whose tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
+    """Draw the switch if the tokens of a trace are pieces of words. Returns the trace to draw; while the switch is on, its
+    tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 

@@ -31,7 +31,7 @@ def show_file_box(
 
     Args:
         name: name of the box, and session key of the value that `read` returned.
-        words: texts `file`, whose `{megabytes}` is filled in, and optionally `file_help`.
+        words: the texts `file`, in which `{megabytes}` is filled in, and optionally `file_help`.
         read: makes a value from the contents and the name of a file. `show_refused` draws the errors that it raises.
         forget: keys of the session that belong to the file that was open before.
         megabytes: the size of the largest file that the browser sends.

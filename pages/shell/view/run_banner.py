@@ -44,7 +44,7 @@ def show_run(
         with_answer: False while the learner guesses the answer.
         beside: returns a view with the page's own example texts added after the typed ones. These texts are traced, but the
             banner does not show them.
-        labelled: whether a label before an answer says that the model answers this. The label takes one more line on a phone.
+        labelled: whether a label is written before an answer. On a phone, it takes one more line.
 
     Raises:
         PageEnd: the first text (with `batch`, any text) cannot be read, and this session has drawn nothing before. An example
@@ -66,8 +66,7 @@ def show_run(
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
-    """Draw the banner of a page that needs no trace, without an answer. Returns the view. In all else it does the same as
-    `show_run`.
+    """Draw the banner of a page that needs no trace, without an answer. Returns the view. Otherwise the same as `show_run`.
 
     Args:
         compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.

@@ -1,4 +1,4 @@
-"""The menu of the second run: what B has of its own, examples, and buttons that exchange both runs or end the comparison."""
+"""The menu of the second run: the settings of B, examples, and buttons that exchange both runs or end the comparison."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

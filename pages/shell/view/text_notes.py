@@ -34,7 +34,7 @@ class Note(NamedTuple):
         full: the whole note.
         icon: the icon of the note.
         strange: whether the text has a word that the model does not know, so that another model may suit it better.
-        instead: the first text as the model can read it better; None if none is offered.
+        instead: the first text in a spelling that the model reads better; None to offer none.
     """
 
     short: str
@@ -45,8 +45,8 @@ class Note(NamedTuple):
 
 
 def text_notes(view: View) -> tuple[Note, ...]:
-    """The notes about all typed texts of a view: what cannot be read, then text after text. Raises a `HeadlightError` if the
-    model cannot be built."""
+    """The notes about all typed texts of a view: first the errors, then the other notes, text after text. Raises a
+    `HeadlightError` if the model cannot be built."""
     errors, notes, words = [], [], text("common")
     if view.problem:
         problem = words["first_alone"].format(problem=literal(sentence(view.problem)))

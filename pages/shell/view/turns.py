@@ -36,11 +36,11 @@ RETURN_SECONDS = 2.0
 
 
 class NowAndThen:
-    """A function that is called often and acts only now and then.
+    """A function that may be called often, but acts only now and then.
 
     Args:
-        act: what it does.
-        seconds: the least time between two acts, and before the first one.
+        act: called to act.
+        seconds: the least time between two calls of `act`, and before the first one.
         clock: the time in seconds.
     """
 
@@ -104,7 +104,7 @@ def aside() -> Iterator[None]:
     Inside another such context it does nothing.
 
     Never enter it inside a function that a cache is computing. Other runs may have a turn and wait for that result, while this
-    run waits for a turn: none of them would go on.
+    run waits for a turn: a deadlock.
     """
     if _OF_THREAD.heavy:
         yield

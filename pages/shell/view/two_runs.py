@@ -35,11 +35,11 @@ def show_two_runs(
     draw: Callable[[SecondRun], None],
     answer: Callable[[View, Edits], str | None] = answer_of,
 ) -> None:
-    """Draw what the two runs are, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one sentence; then
+    """Draw a line about each run, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one sentence; then
     the page goes on with A.
 
     Args:
-        asked: what is different in B; None if nothing is compared.
+        asked: what is different in B; None to draw nothing.
         draw: draws what the page is about: for A, for B, and as B − A.
         answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
     """

@@ -80,7 +80,7 @@ class View:
         return None if stopped else self.pipeline.vocabulary("target").eos
 
     def expected(self, trace: Trace) -> list[int]:
-        """The token that each row of a trace of the first text should predict: the next token of the target, and at last `end`.
+        """The token that each row of a trace of the first text should predict: the next token of the target, and finally `end`.
         Rows before `first_row` predict a token of the text, not of the answer."""
         end = self.end()
         return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
@@ -102,9 +102,9 @@ class View:
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
-        """The result of a cached function that runs the model; the arguments are as for `turns.computed`. A large model waits
-        in the line of heavy work. While the model waits and runs, the page says so. For a shipped model, which is so fast that
-        nobody could read this, the page says nothing."""
+        """The result of a cached function that runs the model; the arguments are as for `turns.computed`. A large model first
+        waits until other heavy work is done. While the function waits and runs, a spinner turns; but not for a shipped model,
+        which is fast, and not with `report`."""
         if isinstance(self.key, str) and report is None:
             return function(*arguments)
         return computed(text("common")["running"], function, *arguments, heavy=self.heavy, report=report)

@@ -26,11 +26,11 @@ class GeneratedIds(NamedTuple):
 
 
 def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
-    """For each answer of a batch, the most tokens: its own limit, or `max_new_tokens` if that is less.
+    """The most tokens of each answer of a batch: its own limit, or `max_new_tokens` if that is less.
 
     Args:
         limits: for each text, the most tokens that its answer may have.
-        max_new_tokens: the most tokens that the caller allows; None for no limit of the caller.
+        max_new_tokens: the limit of the caller; None for no such limit.
 
     Raises:
         ConfigError: `max_new_tokens` is not a whole number from 1.

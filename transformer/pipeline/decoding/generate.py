@@ -99,8 +99,8 @@ class DecodingStep:
             has not ended. Beam search also returns some that it prunes at once.
         kept: the `Hypothesis.number` of each hypothesis that is in the search after this step.
         forced: whether the token was forced.
-        room: False in the last step if the answer already has as many tokens as are allowed. A token of this step other than
-            `<eos>` is then not part of the answer.
+        room: False in the last step if the answer is already as long as is allowed. A token of this step other than `<eos>` is
+            then not part of the answer.
         values: path → tensor of every tap in this step. In the decoder, keys are all positions. With a cache, the only query
             is the new position; without a cache, queries are all positions. Empty if the step was not traced.
     """

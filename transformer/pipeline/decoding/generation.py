@@ -95,8 +95,8 @@ class Generation:
         return self.hypotheses[made.parent] if made.parent >= 0 else None
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
-        """The ids of the tokens of a hypothesis, by default the best. `<eos>` is left out, and so is a token that exceeds the
-        most that are allowed. Raises as `chain`."""
+        """The ids of the tokens of a hypothesis, by default the best. `<eos>` and a token beyond the limit (`written`) are left
+        out. Raises as `chain`."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 

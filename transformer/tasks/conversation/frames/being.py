@@ -489,8 +489,8 @@ def weather_place(path: Path) -> list[str]:
 
 
 def calendar(path: Path) -> list[str]:
-    """Say a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite colour is
-    blue`, and return its French."""
+    """Say, on the path, a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite
+    colour is blue`, and return its French."""
     options = {"clock": 2.0, "day": 1.5, "event": 1.0, "favourite": 1.5}
     starts = {"clock": ("it",), "day": ("it", "today", "tomorrow")}
     chosen = path.choose(options, starts)
