@@ -67,7 +67,7 @@ def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
     """
     a, b = (view.trace(), second.trace()) if shown.batch_size > 1 else (shown, second.trace())
     if isinstance(shown, WordTrace):
-        a, b = (WordTrace.of(run) if in_pieces(run) and not isinstance(run, WordTrace) else run for run in (a, b))
+        a, b = (WordTrace.of(run) if in_pieces(run) else run for run in (a, b))
     if shown.batch_size > 1:
         st.caption(text("second_run")["first_alone"])
     return compare(a, b)
