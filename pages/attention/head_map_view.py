@@ -118,7 +118,7 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
 
 def _open_weight() -> None:
     row, column = (event(KEY, "click").get(axis) for axis in ("query", "key"))
-    open_number("weights", row, column, row if isinstance(row, int) else None)
+    open_number("weights", row, column, row)
 
 
 def _show_row(
