@@ -14,6 +14,7 @@ from pages.shell.view.view import View
 from pages.ui.cards import card
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
+from pages.ui.component import is_index
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens
 from pages.ui.link_values import choose, refuse, unread
@@ -105,11 +106,10 @@ def take_linked_row(count: int) -> None:
 # --- the picked number -------------------------------------------------------------------------------------------------
 
 
-def open_number(step: str, row: object, column: object, query: int | None = None) -> None:
+def open_number(step: str, row: object, column: object, query: object = None) -> None:
     """Open the computation of one number of the step named `step`, after a click on its cell. Row and column come from the
-    browser, counted from 0: values that are not whole numbers are ignored, and others are limited to the matrix. `query` is the
-    query to follow; None keeps the current one."""
-    if isinstance(row, int) and isinstance(column, int):
+    browser, counted from 0; other values open nothing. `query` is the query to follow; None keeps the current one."""
+    if is_index(row) and is_index(column):
         for name, value in {"part": "steps", "step": step, ROW: row, "column": column, QUERY: query}.items():
             if value is not None:
                 choose(name, option_id(value))
@@ -145,9 +145,9 @@ def _open_cell(key: str, steps: Sequence[AttentionStep]) -> None:
     """Open the number that was clicked in the chart `key`, which has one heatmap for each of `steps`, in their order."""
     sent = event(key, "click")
     axis = sent.get("axis")
-    if isinstance(axis, int) and 0 < axis <= len(steps):
+    if is_index(axis, len(steps) + 1) and axis > 0:
         step, row = steps[axis - 1], sent.get("y")
-        open_number(step.name, row, sent.get("x"), row if isinstance(row, int) and step.tokens[0] == "query" else None)
+        open_number(step.name, row, sent.get("x"), row if step.tokens[0] == "query" else None)
 
 
 def _show_words(steps: Sequence[AttentionStep], config: NetworkConfig, kind: str, head: int) -> None:

@@ -47,7 +47,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
     rows, columns, positions = range(len(queries)), range(len(keys)), COUNTED
-    picture, switches = st.container(), st.container(horizontal=True)
+    # The key says which part the picture belongs to: links scroll to it (arrival.js).
+    picture, switches = st.container(key="part-map"), st.container(horizontal=True)
     hide = switches.toggle(words["hide_special"], key="hide_special", bind="query-params")
     if hide:
         rows, columns = (_not_special(view, shown, side) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
@@ -118,7 +119,7 @@ def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, 
 
 def _open_weight() -> None:
     row, column = (event(KEY, "click").get(axis) for axis in ("query", "key"))
-    open_number("weights", row, column, row if isinstance(row, int) else None)
+    open_number("weights", row, column, row)
 
 
 def _show_row(

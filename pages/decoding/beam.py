@@ -14,6 +14,7 @@ from pages.shell.view.explained_chart import show_explained
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
+from pages.ui.component import is_index
 from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.pickers import kept_number
@@ -93,7 +94,7 @@ def _selected(run: Run) -> Hypothesis:
 def _pick() -> None:
     """Pick the node that was clicked."""
     number = event(KEY, "click").get("data")
-    if isinstance(number, int) and number >= 0:
+    if is_index(number):
         st.session_state[NODE] = number
 
 

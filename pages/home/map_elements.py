@@ -154,7 +154,7 @@ class MapElements:
 
     def _pictures(self, kind: str, title: str, count: int) -> Element:
         """A small empty canvas for each of the `count` heads of a layer. The script paints the weights of the head on it."""
-        link = Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "part": "map"}, "head")
+        link = Link("attention", {"kind": kind, "layer": "{layer}", "head": "{head}", "part": "map"})
         cells = []
         for head in range(1, count + 1):
             attributes = {"data-kind": kind, "data-head": head, "data-block": title}

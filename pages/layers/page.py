@@ -49,5 +49,5 @@ with explained():
         show_calls(view, trace)
 
     with both:
-        show_two_runs(view, asked, lambda second: show_both_tensors(view, shown, second))
+        show_two_runs(view, asked, lambda second: show_both_tensors(view, shown, second), texts=trace.batch_size)
     show_next(words["next_text"][part])

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, described, show
+from pages.ui.component import is_index
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, token_at
 from pages.ui.text import figure_labels, text
@@ -138,7 +139,7 @@ def take_click(
     `picture`."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
-    if view is None or not (isinstance(x, int) and isinstance(y, int)):
+    if view is None or not (is_index(x) and is_index(y)):
         return
     at = number_at(shown, width, int(sent["axis"]) - 1, x, y)
     if at is None:
@@ -153,7 +154,7 @@ def take_click(
 def _view_of(sent: Mapping[str, Any], shown: Sequence[TensorView]) -> TensorView | None:
     """The view on whose axes an event happened."""
     axis = sent.get("axis")
-    return shown[axis - 1] if isinstance(axis, int) and 0 < axis <= len(shown) else None
+    return shown[axis - 1] if is_index(axis, len(shown) + 1) and axis > 0 else None
 
 
 def named_place(view: TensorView, row: int, column: int) -> list[str]:

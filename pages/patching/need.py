@@ -11,6 +11,7 @@ from pages.shell.view.card_heads import choose_head, pick_head
 from pages.shell.view.patched_runs import head_name
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
+from pages.ui.component import is_index
 from pages.ui.format import fixed, share
 from pages.ui.pickers import pick
 from pages.ui.text import text
@@ -127,5 +128,5 @@ def _take_dot(key: str, heads: Sequence[Head]) -> None:
     """Pick the head whose dot was clicked."""
     data = event(key, "click").get("data")
     index = data[0] if isinstance(data, list) and data else None
-    if isinstance(index, int) and 0 <= index < len(heads):
+    if is_index(index, len(heads)):
         choose_head(heads[index])

@@ -10,6 +10,7 @@ from pages.positions.explained_numbers import explain_entry
 from pages.shell.view.view import View
 from pages.ui.chart import event
 from pages.ui.charts import chart, show
+from pages.ui.component import is_index
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number
 from pages.ui.text import figure_labels, text
@@ -146,5 +147,5 @@ def _pick_clicked(table: Table) -> None:
     place = event(TABLE, "click")
     for key, name, count in (("position", "y", table.positions), ("dimension", "x", table.d_model)):
         index = place.get(name)
-        if type(index) is int and 0 <= index < count:
+        if is_index(index, count):
             st.session_state[key] = index

@@ -42,7 +42,7 @@ with explained():
         st.caption(f":material/join: {words['joined']}")
     elif part not in WORDS and in_pieces(trace):
         st.caption(text("common")["pieces"])
-    show_two_runs(view, asked, show_both_vectors)
+    show_two_runs(view, asked, show_both_vectors, texts=trace.batch_size)
 
     if part == "sentence":
         st.header(words["flow"], anchor="flow")

@@ -1,5 +1,6 @@
 """Widgets that pick a value. The address contains the id of the picked option, the page shows its label."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -223,8 +224,9 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
 
 
 def linked_whole(asked: str | None, first: int, least: int = 0) -> int:
-    """The integer that a link gives, from `least` to 999. `first` if `asked` is None or is not allowed."""
-    return int(linked_number(asked, least, 999, first, whole=True))
+    """The integer that a link gives, at least `least`. `first` if `asked` is None or is not allowed. The caller checks whether
+    the number is too large, because that depends on the model or the text."""
+    return int(linked_number(asked, least, math.inf, first, whole=True))
 
 
 def pick_number(

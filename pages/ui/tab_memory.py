@@ -51,16 +51,15 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
 
 
 def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
-    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. For a report without
-    a text, call it with an empty text if `waits`, otherwise not at all."""
-    if recalled(name):
-        return
+    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. For an empty text,
+    call it only if `waits`. A report that is not one of ours is ignored, so the tab is asked again in the next run."""
     stored = sent(_key(name), "recall")
-    text = stored.get("text") if isinstance(stored, Mapping) else None
+    if recalled(name) or not isinstance(stored, Mapping) or not isinstance(text := stored.get("text"), str):
+        return
     st.session_state[RECALLED + name] = True
-    st.session_state[FORBIDDEN] = isinstance(stored, Mapping) and stored.get("forbidden") is True
+    st.session_state[FORBIDDEN] = stored.get("forbidden") is True
     if text or waits:
-        recall(text if isinstance(text, str) else "")
+        recall(text)
 
 
 def _key(name: str) -> str:

@@ -45,11 +45,13 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
             one sequence; for it, pass the row of the last token of the text.
 
     Raises:
-        InputError: as in `target_of`, or the target has no such row.
+        InputError: as in `target_of`; the target has no such row; or there is no token to predict.
     """
     target, eos = target_of(pipeline, trace), pipeline.vocabulary("target").eos
     check_number("first", first, 0, len(target) - 1)
     ids = (*target[first + 1 :], *(() if eos is None else (eos,)))
+    if not ids:
+        raise InputError("The target is empty, and this model has no token that ends an answer. There is nothing to predict.")
     logits = trace.logits[0, first : first + len(ids)]
     chosen = logits.double().log_softmax(-1)[torch.arange(len(ids)), list(ids)].numpy()
     return Forcing(ids, -chosen, np.exp(chosen), tuple(logits.argmax(-1).tolist()))

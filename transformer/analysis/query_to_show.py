@@ -5,6 +5,7 @@ from jaxtyping import Bool, Float
 
 from transformer.analysis.checks import check_filled_array, check_trace, check_truth
 from transformer.text.vocabulary import SPECIALS
+from transformer.tracing.paths import Kind, Side
 from transformer.tracing.trace import Trace
 
 
@@ -51,6 +52,13 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
     """
     check_trace(trace)
     weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
-    specials = (np.isin(tokens, SPECIALS) for tokens in trace.tokens(kind, item))
-    row = query_to_show(weights, allowed, *specials)
+    queries, keys = (_special(trace, side, item) for side in (Kind.of(kind).queries, Kind.of(kind).keys))
+    row = query_to_show(weights, allowed, queries, keys)
     return row, int(weights[row].argmax())
+
+
+def _special(trace: Trace, side: Side, item: int) -> Bool[np.ndarray, " position"]:
+    """True for the special tokens of a text. Each tokenizer has its own names for them, so the names of ours count only if the
+    trace does not say which tokens belong to a word."""
+    words = trace.words_of(side)
+    return np.array([word is None for word in words[item]]) if words else np.isin(trace.tokens_of(side)[item], SPECIALS)

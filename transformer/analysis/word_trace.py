@@ -110,7 +110,7 @@ class WordTrace(Trace):
     @classmethod
     def _joined(cls, trace: Trace) -> "WordTrace":
         groups_of: dict[Side, Groups] = {side: tuple(starmap(row_groups, _rows(trace, side))) for side in trace.sides}
-        ids, tokens = {}, {}
+        ids, tokens, words = {}, {}, {}
         for side, rows in groups_of.items():
             longest = max(map(len, rows))
             ids[side] = tuple(
@@ -120,6 +120,10 @@ class WordTrace(Trace):
             tokens[side] = tuple(
                 _filled([joined_label([row[place] for place in group]) for group in of], longest, FILLER)
                 for row, of in zip(trace.tokens_of(side), rows, strict=True)
+            )
+            words[side] = tuple(
+                _filled([row[group[0]] for group in of], longest, None)
+                for row, of in zip(trace.words_of(side), rows, strict=False)
             )
         # The functions below do not refer to the trace, because the trace refers to this object (`Trace.derived`).
         steps, masks, config = trace.activations, trace.used_masks, trace.config
@@ -148,6 +152,8 @@ class WordTrace(Trace):
             tokens.get("source", ()),
             tokens.get("target", ()),
             Computed(tuple(masks), mask),
+            words.get("source", ()),
+            words.get("target", ()),
         )
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
@@ -288,13 +294,13 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 def in_pieces(trace: Trace) -> bool:
     """Whether the tokens of a trace are pieces of words: some word has several tokens, or its first token has the mark of a
-    word's start.
+    word's start. False for a WordTrace.
 
     Raises:
         InputError: `trace` is not a Trace.
     """
     check_trace(trace)
-    return any(
+    return not isinstance(trace, WordTrace) and any(
         are_pieces(tokens, groups(words))
         for side in trace.sides
         for tokens, words in zip(trace.tokens_of(side), trace.words_of(side), strict=False)

@@ -82,9 +82,10 @@ export default ({ data }) =>
  */
 function keepPart(orTop = false, search = location.search) {
   leave();
+  const part = new URLSearchParams(search).get("part");
   if (location.hash) keep(() => topOf(document.getElementById(location.hash.slice(1))));
   else if (asked()) keep(question);
-  else if (!lessonStop() && new URLSearchParams(search).has("part")) keep(choice);
+  else if (!lessonStop() && part !== null) keep(() => picture(part) ?? choice());
   else if (orTop && (!lessonStop() || lessonStop() === stop)) pageScroller().scrollTo({ top: 0, behavior: "instant" });
 }
 
@@ -132,6 +133,19 @@ function nearest(element) {
   const { top, bottom } = element.getBoundingClientRect();
   const { scrollTop, clientHeight } = pageScroller();
   return scrollTop + Math.min(top - headerHeight() - AIR, Math.max(0, bottom + AIR - clientHeight));
+}
+
+/**
+ * The scroll position, in px, of the picture of a part that a page draws above the picker: the element with the key `part-map`
+ * for the part `map`. It is 0 if the whole picture is on the first screen, and null without such a picture.
+ *
+ * @param {string} part
+ */
+function picture(part) {
+  const element = elementWithKey(CSS.escape(`part-${part}`));
+  if (!element) return null;
+  const { scrollTop, clientHeight } = pageScroller();
+  return scrollTop + element.getBoundingClientRect().bottom <= clientHeight ? 0 : topOf(element);
 }
 
 /**

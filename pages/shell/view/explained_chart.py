@@ -14,6 +14,7 @@ from pages.shell.frame.parts import scroll_to
 from pages.ui.cards import card
 from pages.ui.chart import event
 from pages.ui.charts import Chart, show
+from pages.ui.component import is_index
 from pages.ui.link_values import choose, publish, seed
 from pages.ui.text import text
 
@@ -94,7 +95,7 @@ def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y"
     """The cell in the data of a click (chart/README.md); None if they name no cell. A browser can send anything. `axes` are the
     names in `sent` of the cell's row and column."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
-    if type(trace) is int and type(row) is int and type(column) is int and min(trace, row, column) >= 0:
+    if is_index(trace) and is_index(row) and is_index(column):
         return Cell(key, trace, row, column)
     return None
 

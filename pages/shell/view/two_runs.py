@@ -34,6 +34,7 @@ def show_two_runs(
     asked: Asked | None,
     draw: Callable[[SecondRun], None],
     answer: Callable[[View, Edits], str | None] = answer_of,
+    texts: int = 1,
 ) -> None:
     """Draw a line about each run, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one sentence; then
     the page goes on with A.
@@ -42,6 +43,7 @@ def show_two_runs(
         asked: what is different in B; None to draw nothing.
         draw: draws what the page is about: for A, for B, and as B − A.
         answer: the answer of a run with edits, as the page writes it; None for a model that writes none.
+        texts: how many texts the page draws. If there are several, a caption says that only the first is compared.
     """
     if asked is None:
         return
@@ -49,6 +51,8 @@ def show_two_runs(
         try:
             second = second_run(view, asked)
             say_runs(view, second, (answer(view, ()), answer(second.view, second.edits)))
+            if texts > 1:
+                st.caption(text("second_run")["first_alone"])
             draw(second)
         except HeadlightError as error:
             problem = literal(sentence(error, asked.model or view.model))
@@ -59,17 +63,14 @@ def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
     """The second run, B, minus the run of the first text of `view`, A.
 
     Args:
-        shown: A's trace as the page draws it. If its tokens are whole words, so are those of the difference. If it is of a
-            batch, a caption says that only the first text is compared.
+        shown: A's trace as the page draws it. If its tokens are whole words, so are those of the difference.
 
     Raises:
         HeadlightError: the runs cannot be compared.
     """
     a, b = (view.trace(), second.trace()) if shown.batch_size > 1 else (shown, second.trace())
     if isinstance(shown, WordTrace):
-        a, b = (WordTrace.of(run) if in_pieces(run) and not isinstance(run, WordTrace) else run for run in (a, b))
-    if shown.batch_size > 1:
-        st.caption(text("second_run")["first_alone"])
+        a, b = (WordTrace.of(run) if in_pieces(run) else run for run in (a, b))
     return compare(a, b)
 
 

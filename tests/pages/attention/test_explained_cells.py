@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from pages.shell.frame.parts import GOAL
 from pages.ui.text import text
 from tests.pages.apps import on_page, shown
 from tests.pages.explained import explained
@@ -86,6 +88,23 @@ def test_a_locked_token_offers_the_steps_at_it(locked: str, name: str) -> None:
     assert not app.exception
     state = app.session_state
     assert (state["part"], state["step"], state["row"], state["column"]) == ("steps", "weights", query, key)
+
+
+def open_cell(row: object, column: object) -> None:
+    """A page that takes the click on a cell of a head's map."""
+    from pages.attention.attention_steps import open_number
+
+    open_number("weights", row, column, row)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "opens"),
+    [(1, 0, True), (True, 0, False), (1, False, False), (-1, 0, False), (1.0, 0, False), ("1", 0, False), (None, 0, False)],
+)
+def test_a_click_opens_the_steps_only_if_it_sends_whole_numbers(row: object, column: object, opens: bool) -> None:
+    app = AppTest.from_function(open_cell, args=(row, column)).run()
+    assert not app.exception
+    assert (GOAL in app.session_state) == opens
 
 
 def test_without_a_locked_token_no_steps_are_offered() -> None:

@@ -52,6 +52,8 @@ def test_a_block_opens_its_page_at_the_layer_that_is_picked(visitor: Visitor) ->
     # A head of another kind in layer 1: the choices of the earlier visit are not kept.
     page.locator(".map .left .heads a").nth(2).click()
     page.get_by_role("heading", name="Encoder self-attention, layer 1, head 3").wait_for()
+    visitor.settle()
+    expect(page.locator(".st-key-head-map")).to_be_in_viewport(ratio=0.9)
 
 
 @pytest.mark.slow

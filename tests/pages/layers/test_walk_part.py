@@ -158,6 +158,17 @@ def test_a_click_on_a_cell_for_several_numbers_picks_the_strongest(zooms: bool) 
     assert app.session_state.get(OPENED, None) == ((("key", "b"), (368, 436)) if zooms else None)
 
 
+@pytest.mark.parametrize(
+    "sent", [{"axis": True, "x": 1, "y": 1}, {"axis": 1, "x": True, "y": 1}, {"axis": 1, "x": 1, "y": True}]
+)
+def test_true_is_not_taken_for_the_number_1_of_a_click(sent: dict[str, object]) -> None:
+    app = AppTest.from_function(take_pick, args=(tensor_view("b", np.ones((3, 8), np.float32), ("source", "d_ff")), False))
+    app.session_state["key"] = {"click": sent}
+    app.run()
+    assert not app.exception
+    assert "picked" not in app.session_state
+
+
 # --- in a browser ------------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,8 @@
 """A link scrolls its page to the part that it names, on a laptop and on a phone. Back restores the scroll position of a
 page."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
@@ -69,13 +71,13 @@ def test_an_anchor_is_read_again_when_its_script_was_loaded_before_the_one_that_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", ["map", "steps", "no-such-look"])
+@pytest.mark.parametrize("look", ["steps", "no-such-look", 'a"b c'])
 def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -> None:
-    """The address of a picked look has `part`, but no anchor of a heading. The default look and an unknown look are removed
-    from the address."""
+    """The address of a picked look has `part`, but no anchor of a heading. An unknown look is removed from the
+    address."""
     page = visitor.page
     page.set_viewport_size(PHONE)
-    visitor.open(f"attention?model=reverse&source=torch&part={look}")
+    visitor.open(f"attention?model=reverse&source=torch&part={quote(look)}")
     wait_at(page, "head")
     visitor.settle()
     wait_at(page, "head")
@@ -83,6 +85,19 @@ def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -
     # The part was drawn before it was on screen. The first click in it has an effect.
     page.locator(".st-key-part").get_by_text("lines", exact=True).click()
     page.wait_for_url("**part=lines*")
+
+
+def test_a_link_to_the_map_of_a_head_shows_the_map_above_the_picker(visitor: Visitor) -> None:
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    visitor.open("attention?model=reverse&source=torch&part=map")
+    visitor.settle()
+    expect(page.locator(".st-key-head-map")).to_be_in_viewport(ratio=0.9)
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    visitor.open("attention?model=reverse&source=torch&part=map")
+    visitor.settle()
+    expect(page.locator(".st-key-head-map")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
 
 
 def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None:

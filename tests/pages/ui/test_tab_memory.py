@@ -1,7 +1,8 @@
-"""A text that a tab of the browser stores is recalled once, even if a report of it was lost."""
+"""A text that a tab of the browser stores is recalled once, even if a report of it was lost or malformed."""
 
 import json
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 
@@ -31,3 +32,14 @@ def test_a_tab_is_asked_in_each_run_until_it_has_reported() -> None:
         app.button[0].click().run()
         assert app.session_state["recalls"] == ["stored"]
         assert asked(app) == 2
+
+
+@pytest.mark.parametrize("report", [None, "stored", {}, {"text": 1, "forbidden": True}, {"forbidden": True}])
+def test_a_malformed_report_is_ignored(report: object) -> None:
+    app = AppTest.from_function(page).run()
+    for sent, recalls in ((report, []), ({"text": "stored", "forbidden": False}, ["stored"])):
+        app.session_state["tab_memory_name"] = {"recall": sent}
+        app.button[0].click().run()
+        assert app.session_state["recalls"] == recalls
+        assert ("tab_recalled name" in app.session_state) == bool(recalls)
+        assert "tab_forbidden" not in app.session_state or not app.session_state["tab_forbidden"]

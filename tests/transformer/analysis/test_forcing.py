@@ -1,5 +1,7 @@
 """Tests of teacher forcing, and of the target distribution of label smoothing."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -56,6 +58,18 @@ def test_the_rows_of_the_text_are_left_out_for_a_decoder_alone(reverse: Pipeline
     np.testing.assert_array_equal(rest.losses, whole.losses[4:])
     with pytest.raises(InputError, match=r"^first is 10; allowed are 0 to 9\.$"):
         forcing(reverse, trace, first=10)
+
+
+def test_a_target_that_has_nothing_to_predict_is_refused(tmp_path: Path) -> None:
+    tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
+    tiny.save_model("bart", tmp_path, eos_token_id=None)
+    tiny.save_tokenizer(tmp_path, ends=False)
+    settings = tmp_path / "tokenizer_config.json"
+    settings.write_text(settings.read_text().replace("eos_token", "no_token"))
+    pipeline = tiny.open_model(tmp_path)
+    assert forcing(pipeline, pipeline.trace("the cat", "it runs")).losses.shape == (2,)
+    with pytest.raises(InputError, match=r"There is nothing to predict\.$"):
+        forcing(pipeline, pipeline.trace("the cat", ""))
 
 
 @pytest.mark.parametrize(

@@ -136,10 +136,31 @@ def figure_names(app: AppTest) -> list[str]:
     return chart.spec["layout"]["xaxis"]["ticktext"]
 
 
-def test_only_the_first_text_of_a_batch_is_compared() -> None:
-    app = opened("tokens", b=WIDE, batch=SHORT)
-    assert text("second_run")["first_alone"] in said(app)
+@pytest.mark.parametrize("page", ["tokens", "layers"])
+def test_only_the_first_text_of_a_batch_is_compared(page: str) -> None:
+    app = opened(page, b=WIDE, batch=SHORT)
+    assert said(app).count(text("second_run")["first_alone"]) == 1
     assert maps(app)[0].shape[0] == 14
+
+
+def compare_first_of_two() -> None:
+    """A page that computes the difference of two runs, the first of a batch, and draws nothing."""
+    import streamlit as st
+
+    from pages.shell.view.second_run import Asked, second_run
+    from pages.shell.view.two_runs import difference_of
+    from pages.shell.view.view import view_of
+
+    view = view_of("reverse", ("abc", "abcd"), (None, None))
+    difference = difference_of(view, view.batch_trace(), second_run(view, Asked(source="abd")))
+    st.session_state["places"] = len(difference.tokens_of("source"))
+
+
+def test_the_difference_of_a_batch_is_computed_without_drawing() -> None:
+    app = AppTest.from_function(compare_first_of_two).run(timeout=60)
+    assert not app.exception
+    assert app.session_state["places"] == 5  # with <sos> and <eos>
+    assert not app.main.children
 
 
 def test_a_button_opens_the_step_at_which_the_answers_part() -> None:
