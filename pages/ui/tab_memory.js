@@ -12,8 +12,8 @@ import { openedWith, whenOpened } from "./compat.js";
 export default function mount({ data: { name, session, text, recalled, waits, linked }, setTriggerValue }) {
   let [before, forbidden] = [linked ? openedWith(name) : "", false];
   try {
-    const stored = parsed(sessionStorage.getItem(name));
-    if (!before && stored.session !== session && typeof stored.text === "string") before = stored.text;
+    const stored = JSON.parse(sessionStorage.getItem(name) ?? "{}");
+    if (!before && stored.session !== session) before = stored.text ?? "";
     if (recalled || !(before || waits)) {
       if (text) sessionStorage.setItem(name, JSON.stringify({ session, text }));
       else sessionStorage.removeItem(name);
@@ -22,19 +22,4 @@ export default function mount({ data: { name, session, text, recalled, waits, li
     forbidden = true; // the text lasts only as long as the session
   }
   if (!recalled && (before || waits || forbidden)) whenOpened(() => setTriggerValue("recall", { text: before, forbidden }));
-}
-
-/**
- * The stored session and text. Empty if nothing is stored, or if it is not ours: the address of the app can have had another app,
- * whose text is no sign that the browser forbids storage.
- *
- * @param {string | null} stored
- * @returns {{ session?: unknown, text?: unknown }}
- */
-function parsed(stored) {
-  try {
-    return JSON.parse(stored ?? "{}") ?? {};
-  } catch {
-    return {};
-  }
 }

@@ -15,6 +15,7 @@ import {
 } from "../../ui/compat.js";
 
 const AIR = 16; // px between the header and the part
+const FOLLOWS = Node.DOCUMENT_POSITION_FOLLOWING;
 const PATIENCE = 20_000; // ms without a change of size after which the scrolling ends; the page is complete
 
 /** @type {Map<number, number>} */
@@ -85,7 +86,7 @@ function keepPart(orTop = false, search = location.search) {
   const part = new URLSearchParams(search).get("part");
   if (location.hash) keep(() => topOf(document.getElementById(location.hash.slice(1))));
   else if (asked()) keep(question);
-  else if (!lessonStop() && part !== null) keep(() => picture(part) ?? choice());
+  else if (!lessonStop() && part !== null) keep(() => choice(part));
   else if (orTop && (!lessonStop() || lessonStop() === stop)) pageScroller().scrollTo({ top: 0, behavior: "instant" });
 }
 
@@ -136,30 +137,15 @@ function nearest(element) {
 }
 
 /**
- * The scroll position, in px, of the picture of a part that a page draws above the picker: the element with the key `part-map`
- * for the part `map`. It is 0 if the whole picture is on the first screen, and null without such a picture.
- *
- * @param {string} part
+ * The scroll position, in px, of the picker of a part, or of the picture of the part above it (`part-map`), with the heading. It is
+ * 0 in the upper third of the first screen, and null while nothing is drawn.
  */
-function picture(part) {
-  const element = elementWithKey(CSS.escape(`part-${part}`));
-  if (!element) return null;
-  const { scrollTop, clientHeight } = pageScroller();
-  return scrollTop + element.getBoundingClientRect().bottom <= clientHeight ? 0 : topOf(element);
-}
-
-/**
- * The scroll position, in px, of the picker of a part (`part` in the address), with the heading above it. It is 0 if the picker
- * is in the upper third of the first screen, and null while the picker is not drawn.
- */
-function choice() {
-  const picker = elementWithKey("part");
+function choice(/** @type {string} */ part) {
+  const picker = elementWithKey(CSS.escape(`part-${part}`)) ?? elementWithKey("part");
   if (!picker) return null;
   const { scrollTop, clientHeight } = pageScroller();
-  const above = [...pageScroller().querySelectorAll("h2")].filter(
-    (heading) => heading.compareDocumentPosition(picker) & Node.DOCUMENT_POSITION_FOLLOWING,
-  );
-  const top = scrollTop + (above.at(-1) ?? picker).getBoundingClientRect().top;
+  const heading = [...pageScroller().querySelectorAll("h2")].findLast((each) => each.compareDocumentPosition(picker) & FOLLOWS);
+  const top = scrollTop + (heading ?? picker).getBoundingClientRect().top;
   return top < clientHeight / 3 ? 0 : top - headerHeight() - AIR;
 }
 
