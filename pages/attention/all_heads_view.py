@@ -23,7 +23,7 @@ from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.limits import GRID_BYTES, SAVED_WEIGHTS, SMALL_MAP_TOKENS
 from pages.ui.pickers import pick
 from pages.ui.presenting import presenting
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from pages.ui.weights_table import weights_table
 from transformer import Trace
 from transformer.analysis.word_trace import WordTrace
@@ -62,7 +62,7 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
     alt = words["head_alt"].format(here=title, queries=len(queries), keys=len(keys))
     says = f"{alt} {strongest_rows(weights, allowed, queries, keys)}"
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
-    show(chart(small_head_map, *cells, labels=figure_labels()), "picked-head", says, name, tells=True)
+    show(chart(small_head_map, *cells), "picked-head", says, name, tells=True)
     say_cells(weights.shape, SMALL_MAP_TOKENS)
 
 

@@ -20,7 +20,7 @@ from pages.ui.format import number, numbered_tokens
 from pages.ui.link_values import choose, refuse, unread
 from pages.ui.pickers import kept_number, option_id, pick_or_none, read_number, unfolding
 from pages.ui.source import show_source
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace, TransformerConfig
 from transformer.analysis.cell import explain
 from transformer.analysis.head_steps import AttentionStep, attention_steps
@@ -136,7 +136,7 @@ def _show_overview(steps: Sequence[AttentionStep], own_columns: tuple[int, int],
         matrices.append(replace(matrix, title=title, row_title=rows, column_title=columns))
     titles = ", ".join(words["steps"][step.name]["title"] for step in steps)
     alt = words["overview_alt"].format(count=len(steps), titles=titles)
-    figure = chart(tensor_maps, matrices, NARROW_ACROSS if narrowness("steps") else MAPS_ACROSS, labels=figure_labels())
+    figure = chart(tensor_maps, matrices, NARROW_ACROSS if narrowness("steps") else MAPS_ACROSS)
     show(figure, "steps", alt, asks={"click": lambda: _open_cell("steps", steps)}, narrow=[MAPS_ACROSS * MAP_WIDTH])
     st.caption(words["scales"])
 
@@ -167,7 +167,7 @@ def _show_matrix(step: AttentionStep, own_columns: tuple[int, int], sides: Sides
     opens it."""
     matrix = _matrix(step, own_columns, sides, row, cell)
     alt, key = _alt(text("steps")["steps"][step.name]["title"], step), f"step-{step.name}"
-    show(chart(tensor_map, matrix, labels=figure_labels()), key, alt, asks={"click": lambda: _open_cell(key, [step])})
+    show(chart(tensor_map, matrix), key, alt, asks={"click": lambda: _open_cell(key, [step])})
 
 
 def _show_row(step: AttentionStep, trace: Trace, kind: str, sides: Sides, row: int) -> None:

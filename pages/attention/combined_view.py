@@ -16,7 +16,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import latex, number, numbered_tokens
 from pages.ui.limits import MAP_TOKENS
 from pages.ui.pickers import choice_label, pick
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_measures import mixed_with_stream, reachable, rollout
 from transformer.figures import head_map
@@ -47,7 +47,7 @@ def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) ->
     way = pick(words["combine"], list(ways), "combine")
     st.caption(words["ways"][way].format(layer=layer + 1, head=head + 1))
     combined, open_cells = ways[way]()
-    figure = chart(head_map, *reduced_map(combined, open_cells, queries, keys, MAP_TOKENS), labels=figure_labels())
+    figure = chart(head_map, *reduced_map(combined, open_cells, queries, keys, MAP_TOKENS))
     alt = words["combined_alt"].format(way=choice_label("combine", way))
     if max(combined.shape) > MAP_TOKENS:  # a cell stands for several numbers
         show(figure, "combined-map", alt)

@@ -8,7 +8,7 @@ from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, token_at
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import InputError, Intervention, Trace
 from transformer.analysis.residual import cosine
 from transformer.figures.whatif_figures import probability_change
@@ -30,7 +30,7 @@ def show_edited_output(view: View, trace: Trace, edits: tuple[Intervention, ...]
     if kind == "label" and "probabilities" in trace:
         before, after = (run.probabilities[0].numpy() for run in (trace, again))
         legend = (words["clean"], words["edited"])
-        figure = chart(probability_change, list(view.pipeline.labels), before, after, legend, labels=figure_labels())
+        figure = chart(probability_change, list(view.pipeline.labels), before, after, legend)
         show(figure, "probability-change", words["labels_alt"])
 
 

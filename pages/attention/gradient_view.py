@@ -53,7 +53,7 @@ def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -
     at_head = view, trace, kind, layer, head
     with left:
         st.markdown(f"**{words['weight']}**")
-        figure = chart(small_head_map, weights, allowed, queries, keys, labels=figure_labels())
+        figure = chart(small_head_map, weights, allowed, queries, keys)
         says = f"{words['weight_alt']} {strongest_rows(weights, allowed, queries, keys)}"
         key, explain_weight = "gradient-weights", partial(_explain_weight, *at_head)
         show_explained(figure, key, says, explain_weight, hint=False, place=below, tells=True)

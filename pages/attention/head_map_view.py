@@ -24,7 +24,7 @@ from pages.ui.format import byte_size, linked_token, numbered_tokens
 from pages.ui.head_grid import strongest_rows
 from pages.ui.limits import MAP_TOKENS, TRACE_FILE_MEGABYTES
 from pages.ui.pickers import slide, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from pages.ui.weights_table import weights_table
 from transformer import Trace
 from transformer.figures import head_map, small_head_map
@@ -68,11 +68,11 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
     cells = _marked_cells(marks) if marks else {}
     drawn = reduced_map(weights, allowed, queries, keys, MAP_TOKENS)
     cells["positions"] = COUNTED if large else positions  # a cell of a large map stands for several tokens
-    figure, narrow = chart(head_map, *drawn, labels=figure_labels(), least=LEAST_WRITTEN, **cells), []
+    figure, narrow = chart(head_map, *drawn, least=LEAST_WRITTEN, **cells), []
     written = has_numbers(*weights.shape) and not narrowness(KEY)
     if has_numbers(*weights.shape):  # where its numbers do not fit, the map is small; a larger map scrolls sideways
         narrow = [figure.finished.least_width or 0]
-        figure = figure if written else chart(small_head_map, *drawn, labels=figure_labels(), **cells)
+        figure = figure if written else chart(small_head_map, *drawn, **cells)
     name = f"{view.model}-{kind}-layer{layer + 1}-head{head + 1}"
     alt = words["head_alt"].format(here=head_title(kind, layer, head), queries=len(queries), keys=len(keys))
     if marks:
@@ -140,7 +140,7 @@ def _show_row(
     label = linked_token(rows[row], queries[row])
     st.markdown(f"**{words['row_title'].format(query=literal(label))}**")
     cells = weights[row : row + 1], allowed[row : row + 1]
-    figure = chart(head_map, *cells, [label], keys, wide=True, labels=figure_labels(), positions=([0], columns))
+    figure = chart(head_map, *cells, [label], keys, wide=True, positions=([0], columns))
     show(figure, "head-row", words["row_alt"].format(query=label, keys=len(keys)))
 
 

@@ -21,7 +21,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed, number, numbered_tokens, share, token_at
 from pages.ui.pickers import pick_or_none, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Intervention, Trace
 from transformer.analysis.head_measures import strongest
 from transformer.figures.whatif_figures import difference_map, importance_map, probability_change
@@ -105,7 +105,7 @@ def _compare(view: View, trace: Trace, edits: tuple[Intervention, ...], kind: st
         st.markdown(words["difference_explained"].format(query=query, key=key))
         st.latex(difference_formula(float(after[cell.row, cell.column]), float(before[cell.row, cell.column])))
 
-    figure = chart(difference_map, change, allowed, queries, keys, labels=figure_labels())
+    figure = chart(difference_map, change, allowed, queries, keys)
     show_explained(figure, "difference", words["difference_alt"], explain)
 
 
@@ -138,9 +138,7 @@ def _compare_guesses(view: View, trace: Trace, again: Trace) -> None:
     ]
     st.caption(words["guesses_differ"].format(list=", ".join(differing)) if differing else words["guesses_same"])
     legend = (words["clean"], words["edited"])
-    figure = chart(
-        probability_change, names, clean[rows, guesses], edited[rows, guesses], legend, written=True, labels=figure_labels()
-    )
+    figure = chart(probability_change, names, clean[rows, guesses], edited[rows, guesses], legend, written=True)
     show(figure, "probability-change", words["guesses_alt"])
 
 
@@ -197,5 +195,5 @@ def _importance(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> No
         st.markdown(words["importance_explained"].format(token=literal(tokens[position]), head=head))
         st.latex(difference_formula(before, before - drop))
 
-    figure, alt = chart(importance_map, drops, kinds, labels=figure_labels()), words["importance_alt"]
+    figure, alt = chart(importance_map, drops, kinds), words["importance_alt"]
     show_explained(figure, "importance", alt, explain)

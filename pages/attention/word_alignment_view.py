@@ -15,7 +15,7 @@ from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, latex, whole
 from pages.ui.pickers import pick_number, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.word_alignment import Aligned, Links, alignment_counts, head_links, read_alignments, words
 from transformer.figures.head_steps_figures import Matrix, tensor_map
 
@@ -37,7 +37,7 @@ def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
     names = text("head_patterns")
     matrix = Matrix(errors, rows, columns, names["layer"], names["head"], signed=False, selected_cell=(layer, head))
     show_explained(
-        chart(tensor_map, matrix, labels=figure_labels()),
+        chart(tensor_map, matrix),
         "word-alignment",
         said["alt"].format(**best),
         lambda cell: _explain_error(view, cell.row, cell.column, float(errors[cell.row, cell.column]), measured["sentences"]),

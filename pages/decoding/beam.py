@@ -18,7 +18,7 @@ from pages.ui.component import is_index
 from pages.ui.escaping import quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.pickers import kept_number
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.word_trace import Group
 from transformer.figures import head_map
 from transformer.figures.decoding_figures import TreeNode, beam_tree, stage_bars
@@ -167,7 +167,7 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
     top, own = run.top(made), run.own(made)
     with left:
         tokens = run.tokens_of(top)
-        figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token), figure_labels())
+        figure = chart(stage_bars, tokens, own[None, top], [words["probability"]], top.index(made.token))
         show_explained(
             figure,
             "node-bars",
@@ -182,7 +182,7 @@ def _show_node(run: Run, made: Hypothesis, of: tuple[Group, ...]) -> None:
         heads, keys = joined_weights(heads, of), joined_tokens(keys, of)
         rows = heads.mean(1)
         names = [words["layer_row"].format(layer=layer + 1) for layer in range(len(rows))]
-        figure = chart(head_map, rows, rows >= 0, names, keys, True, figure_labels())
+        figure = chart(head_map, rows, rows >= 0, names, keys, True)
         show_explained(
             figure,
             "node-attention",

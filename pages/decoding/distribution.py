@@ -13,7 +13,7 @@ from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import share
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures.decoding_figures import draw_bars, percent, stage_bars
 from transformer.pipeline.decoding.generate import ALLOWED, OWN, Stage
 from transformer.pipeline.decoding.logits_processors import Temperature
@@ -36,7 +36,7 @@ def show_distribution(run: Run, made: Hypothesis) -> None:
     top, distributions = run.top(made), run.distributions(made)
     tokens, titles = run.bar_names(made), [stage_title(stage) for stage in step.stages]
     stages = np.stack([with_rest(values, top) for values in distributions])
-    figure = chart(stage_bars, tokens, stages, titles, top.index(made.token), figure_labels())
+    figure = chart(stage_bars, tokens, stages, titles, top.index(made.token))
     show_explained(
         figure,
         "stages",
@@ -68,7 +68,7 @@ def _show_samples(
     step, last = run.step(made), run.distributions(made)[-1]
     sampled = method.samples(step.stages[-1].logits[made.row], made.step, SAMPLES).numpy()
     shares = with_rest(np.bincount(sampled, minlength=len(last)), run.top(made)) / SAMPLES
-    figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]), figure_labels())
+    figure = chart(draw_bars, tokens, probabilities, shares, (words["probability"], words["drawn"]))
 
     def explain(bar: Cell) -> None:
         if bar.row:

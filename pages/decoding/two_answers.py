@@ -16,7 +16,7 @@ from pages.shell.view.view import View
 from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted_tokens
 from pages.ui.link_values import choose
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.forcing import parting
 from transformer.figures.comparison_figures import three_bars
 
@@ -54,7 +54,7 @@ def show_both_steps(run: Run, other: Run, step: int) -> None:
     if (a == b).all():
         st.info(words["equal"], icon=":material/check:")
         return
-    figure = chart(three_bars, names, a, b, labels=figure_labels())
+    figure = chart(three_bars, names, a, b)
 
     def explain(bar: Cell) -> None:
         """Draw how the probability of a token in a run was computed, or the difference of the two."""

@@ -15,7 +15,7 @@ from pages.ui.chart import narrowness
 from pages.ui.charts import chart
 from pages.ui.escaping import TEXT, literal
 from pages.ui.format import fixed, number, share
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.forcing import forcing
 from transformer.analysis.label_smoothing import entropy, smoothed_target
 from transformer.errors import cut
@@ -82,7 +82,7 @@ def show_smoothing(run: Run, made: Hypothesis) -> None:
     asked = {"asked": share(target[made.token], 2), "other": number(smoothing / len(own), 2)}
     st.markdown(words["smoothing_text"].format(smoothing=number(smoothing, 3), count=len(own), **values, **asked))
     both = [with_rest(values, top) for values in (target, own)]
-    figure = chart(draw_bars, run.bar_names(made), *both, (words["asked"], words["given"]), figure_labels())
+    figure = chart(draw_bars, run.bar_names(made), *both, (words["asked"], words["given"]))
 
     def explain(bar: Cell) -> None:
         if bar.row:

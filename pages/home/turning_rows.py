@@ -18,7 +18,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import share
 from pages.ui.pickers import pick
 from pages.ui.prediction import KEY
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import HeadlightError
 from transformer.figures import head_map
 from transformer.patching import Head
@@ -102,7 +102,7 @@ def _show_rows(both: tuple[Run, Run], picked: int) -> None:
     labels = [words["row"].format(adjective=run.adjective, pronoun=run.pronoun) for run in both]
     keys = [one if one == other else f"{one}/{other}" for one, other in zip(*(run.tokens for run in both), strict=True)]
     allowed = np.ones_like(weights, dtype=bool)
-    figure = chart(head_map, weights, allowed, labels, keys, wide=True, labels=figure_labels(), row=picked)
+    figure = chart(head_map, weights, allowed, labels, keys, wide=True, row=picked)
     show(figure, "home-turning", words["alt"])
 
 

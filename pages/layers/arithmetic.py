@@ -19,7 +19,7 @@ from pages.ui.charts import chart
 from pages.ui.format import latex, number, shape, share, whole
 from pages.ui.pickers import pick, pick_position, pick_text, unfolding
 from pages.ui.source import show_source
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.stop_number import explain_stop
 from transformer.analysis.sublayer_steps import Recomputed, feed_forward, layer_norm, residual
@@ -145,7 +145,7 @@ def _feed_forward(
             st.latex(rf"{latex(value)} \cdot {latex(moved / value)} = {latex(moved)}")
 
         show_explained(
-            chart(unit_bars, units, worked.push[units], words["unit"], labels=figure_labels()),
+            chart(unit_bars, units, worked.push[units], words["unit"]),
             "work_units",
             words["units_alt"].format(count=len(units)),
             push,

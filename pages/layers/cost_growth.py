@@ -8,7 +8,7 @@ from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.charts import chart
 from pages.ui.format import difference, number, share
 from pages.ui.pickers import pick
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.ledger import lengths_of
 from transformer.figures import ledger_figures as figures
@@ -40,7 +40,6 @@ def show_growth(trace: Trace) -> None:
         curve.present,
         logarithmic,
         limit,
-        labels=figure_labels(),
     )
     now = curve.sizes.index(curve.present)
     shares = ", ".join(

@@ -20,7 +20,7 @@ from pages.ui.format import named_shape, number, shape, token_at, whole
 from pages.ui.pickers import unfolding
 from pages.ui.source import show_source
 from pages.ui.tables import show_table
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.provenance import SOURCE_IDS
 from transformer.analysis.walk import Stop, caller
@@ -158,7 +158,7 @@ def _show(
         _explain_weight(view, trace, stops, stop, name, place[2 - values.ndim :], item)
 
     show_explained(
-        chart(tensor_map, Matrix(small, None, None, *axes, signed=True), labels=figure_labels(), least_row=LEAST_ROW),
+        chart(tensor_map, Matrix(small, None, None, *axes, signed=True), least_row=LEAST_ROW),
         key,
         words["parameters_alt"].format(name=name, shape=shape(values.shape)),
         lambda cell: explain(cell.row, cell.column),

@@ -17,7 +17,7 @@ from pages.shell.view.view import View
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import Chart, chart, show
 from pages.ui.pickers import pick, pick_text
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.flow import flow_of
 from transformer.analysis.walk import Stop, walk
@@ -53,7 +53,7 @@ def show_filmstrip(view: View, trace: Trace, drawn: Trace) -> None:
     titles = ", ".join(f"{frame.title} {frame.shape}" for frame in frames)
     paths = {*(stop.path for stop in members), *(source.path for part in parts for source in part.sources)}
     width = NARROW_WIDTH if narrowness(KEY) else WIDTH
-    figure = chart(layer_figure, parts, width, labels=figure_labels(), selected=st.session_state.get(STOP))
+    figure = chart(layer_figure, parts, width, selected=st.session_state.get(STOP))
     # Between words, the miniatures show sums and means, whose numbers have no computation to show.
     numbers_of = [] if isinstance(drawn, WordTrace) else frames
     show(

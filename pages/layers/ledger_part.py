@@ -16,7 +16,7 @@ from pages.ui.charts import chart
 from pages.ui.export_menu import download
 from pages.ui.format import amount, byte_size, shape, share, whole
 from pages.ui.pickers import pick, search_box
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.ledger import Row, counted, ledger, lengths_of, markdown, totals
 from transformer.figures import ledger_figures as figures
@@ -95,7 +95,7 @@ def _shares(trace: Trace, rows: tuple[Row, ...]) -> None:
         explain_share(trace.config, lengths_of(trace), counted, drawn[part.trace], costs[counted])
 
     show_explained(
-        chart(figures.shares, costs, labels=figure_labels()),
+        chart(figures.shares, costs),
         "ledger-shares",
         words["shares_alt"].format(said=" ".join(sentences)),
         explain,

@@ -13,7 +13,7 @@ from pages.ui.charts import chart, described, show
 from pages.ui.component import is_index
 from pages.ui.escaping import literal
 from pages.ui.format import numbered_tokens, token_at
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures import stop_figure
 from transformer.figures.highlights import largest_cells
 from transformer.figures.panels import MOST_COLUMNS, TensorView
@@ -57,7 +57,7 @@ def picture(
     # Opened columns are drawn alone, because cells of the common size of all tensors would be too small to point at.
     shown = views if opened is None else [opened]
     width = WIDTHS[min(narrowness(key), len(NARROW))]
-    figure = chart(stop_figure, shown[:-1], operation, shown[-1], width, labels=figure_labels())
+    figure = chart(stop_figure, shown[:-1], operation, shown[-1], width)
     told = " ".join(f"{view.title} {view.shape}: {_told(view)}" for view in shown)
     asks: dict[str, Callable[[], None]] = {}
     if zooms and (opened is not None or binned(shown)):

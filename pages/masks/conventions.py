@@ -20,7 +20,7 @@ from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.presenting import presenting
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.cell import explanation_of, softmax_of
 from transformer.analysis.head_measures import measure
 from transformer.analysis.mask_conventions import FIELDS, Convention, conventions, empty_row
@@ -77,7 +77,7 @@ def show_conventions(batch: Batch, chosen: Head) -> None:
             stages = Stages(one.keep.numpy(), one.true_means == "ignore", before, masked, weights, _titles(one))
             alt = words["convention_alt"].format(name=one.name, queries=len(queries), keys=len(keys))
             show_explained(
-                chart(convention_stages, stages, queries, keys, KIND_COLORS[kind], labels=figure_labels()),
+                chart(convention_stages, stages, queries, keys, KIND_COLORS[kind]),
                 f"convention-{one.name}",
                 alt,
                 partial(explain, one),
@@ -140,9 +140,7 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
     low, none = (empty_row(scores, values, fill) for fill in (-10_000.0, float("-inf")))
     ways = (("low", low.plain, low.plain_output), ("nan", none.plain, none.plain_output), ("zero", none.ours, none.ours_output))
     st.markdown(words["empty_text"].format(query=len(queries) - 1))
-    figure = chart(
-        empty_rows, [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys, labels=figure_labels()
-    )
+    figure = chart(empty_rows, [(words["empty_ways"][name], weights.numpy()) for name, weights, _ in ways], keys)
     shares = {name: written_number(float(weights[0]), 3) for name, weights, _ in ways}
 
     def explain(cell: Cell) -> None:

@@ -16,7 +16,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal, quoted
 from pages.ui.format import fixed
 from pages.ui.pickers import pick, pick_position
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
 from transformer.figures.mask_conventions_figures import written_number
 from transformer.figures.whatif_figures import probability_change
@@ -109,7 +109,7 @@ def _side_by_side(masked: Leak, unmasked: Leak, names: tuple[str, str], what: st
                 st.metric(words["largest"], written_number(_bar_change(leak), 3), help=words["largest_help"], width="content")
             said = {"name": words[f"{what}_{name}"], "before": names[0], "after": names[1], "most": _change(leak)}
             show(
-                chart(probability_change, leak.tokens, leak.before, leak.after, names, labels=figure_labels()),
+                chart(probability_change, leak.tokens, leak.before, leak.after, names),
                 f"leak-{what}-{name}",
                 words["leak_alt"].format(**said, says=_says(leak, groups, str)),
                 tells=True,

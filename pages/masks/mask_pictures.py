@@ -21,7 +21,7 @@ from pages.ui.charts import chart
 from pages.ui.format import named_shape, numbered_tokens, shape
 from pages.ui.pickers import unfolding
 from pages.ui.style import style
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.mask_rules import is_causal, window
 from transformer.analysis.word_trace import join_allowed, word_groups
@@ -125,7 +125,7 @@ def _draw(
             part = pieces[np.ix_(groups[0][cell.row], groups[1][cell.column])]
             explain_words(*pair, int(part.sum()), part.size)
 
-    figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind], labels=figure_labels())
+    figure = chart(mask_picture, keep, queries, keys, KIND_COLORS[kind])
     show_explained(figure, key, alt, explain, hint=hint, place=below)
 
 

@@ -15,7 +15,7 @@ from pages.ui.caches import cached
 from pages.ui.charts import chart
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, latex, number, whole
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures.patching_charts import agreement_dots
 from transformer.figures.patching_figures import patch_grids
 from transformer.patching import Attribution, Patched, Place, agreement, attribute_everywhere, attribute_place
@@ -39,7 +39,7 @@ def show_estimate(runs: Runs) -> None:
     if takes_long(runs, choice):
         st.info(words["estimate_alone"], icon=":material/bolt:")
         grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in estimated.items()]
-        figure = chart(patch_grids, grids, None, words["moved"], tokens=True, labels=figure_labels())
+        figure = chart(patch_grids, grids, None, words["moved"], tokens=True)
         places = [*estimated]
 
         def place_of(cell: Cell) -> Place:

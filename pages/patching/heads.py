@@ -10,7 +10,7 @@ from pages.shell.view.card_heads import choose_head
 from pages.shell.view.explained_chart import clicked_cell
 from pages.ui.chart import event, narrowness
 from pages.ui.charts import chart, show
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures.patching_figures import Grid, patch_grids, side_by_side_width
 from transformer.patching import Head, Needs
 
@@ -36,7 +36,7 @@ def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, fr
         for kind, of_kind in values.items()
     ]
     form = {"percent": True, "from_zero": from_zero, "stacked": narrowness(key) > 0}
-    figure = chart(patch_grids, grids, None, value, picked=picked, labels=figure_labels(), **form)
+    figure = chart(patch_grids, grids, None, value, picked=picked, **form)
     asks = {"click": partial(_take_cell, key, figure.finished.axes, [*values])}
     show(figure, key, alt, asks=asks, narrow=[side_by_side_width(grids)])
 

@@ -12,7 +12,7 @@ from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted_tokens
 from pages.ui.format import fixed, share
 from pages.ui.tables import show_table
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures.patching_charts import run_bars
 from transformer.patching import Head, Patched, Place, patched_logits
 from transformer.patching.opened import most_probable
@@ -36,7 +36,7 @@ def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> Non
     ids = most_probable(pair.tokens, probabilities)
     names = (words["run_a"], words["run_b"], words["run_patched"])
     tokens = vocabulary.tokens_of(ids)
-    figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names, labels=figure_labels())
+    figure = chart(run_bars, tokens, [of[ids] for of in probabilities], names)
     _show_measures(found, place)
     written = vocabulary.tokens_of(logits[: len(pair.wanted)].argmax(-1).tolist())
     st.markdown(words["goes_on"][beside_text(runs)].format(tokens=quoted_tokens(written)))

@@ -18,7 +18,7 @@ from pages.ui.escaping import literal
 from pages.ui.format import number
 from pages.ui.limits import PATCH_WORK
 from pages.ui.pickers import pick, pick_position
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures.patching_figures import Grid, patch_grids, side_by_side_width
 from transformer.patching import Head, Patched, Place
 from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, WHATS, Swap
@@ -117,9 +117,7 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
     named = words["share"] if ends else words["metrics"][metric]
     noise = choice.direction == "noise" and ends is not None
     stacked = not each and narrowness(MAP) > 0
-    figure = chart(
-        patch_grids, grids, ends, named, tokens=each, picked=frame, labels=figure_labels(), reverse=noise, stacked=stacked
-    )
+    figure = chart(patch_grids, grids, ends, named, tokens=each, picked=frame, reverse=noise, stacked=stacked)
     alt = words["map_alt"].format(what=words["whats"][choice.what], direction=words["directions"][choice.direction])
     heads = {name: int(of.shape[1]) for name, of in values.items()}
     narrow = [] if each else [side_by_side_width(grids)]

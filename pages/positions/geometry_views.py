@@ -15,7 +15,7 @@ from pages.shell.view.explained_chart import Cell, show_explained
 from pages.ui.caches import cached
 from pages.ui.charts import chart, described
 from pages.ui.format import number
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import TransformerConfig
 from transformer.analysis.position_geometry import by_distance, cell, dot_products, rotation, rotation_errors, spread, wave
 from transformer.figures.highlights import course
@@ -61,7 +61,7 @@ def show_waves(table: Table) -> None:
             for each, length in zip(cells, lengths, strict=True)
         ]
     columns = table.values[:, dimensions]
-    figure = chart(waves, dimensions, columns, curves, names, labels=figure_labels())
+    figure = chart(waves, dimensions, columns, curves, names)
     courses = (course({"series": name}, values) for name, values in zip(names, columns.T.tolist(), strict=True))
     alt = words["waves_alt"].format(count=len(dimensions), positions=table.positions)
     # The line of each curve between the positions is a trace of its own.
@@ -82,7 +82,7 @@ def show_distances(table: Table) -> None:
     (left, right), below = st.columns(2), st.container()
     with left:
         show_explained(
-            chart(product_map, products, labels=figure_labels()),
+            chart(product_map, products),
             "positions-products",
             words["products_alt"].format(positions=table.positions),
             lambda at: explain_product(table.values, products, at),
@@ -91,7 +91,7 @@ def show_distances(table: Table) -> None:
     with right:
         distances = by_distance(products)
         show_explained(
-            chart(distance_lines, distances, (words["band_mean"], words["band"]), labels=figure_labels()),
+            chart(distance_lines, distances, (words["band_mean"], words["band"])),
             "positions-distances",
             words["distances_alt"],
             lambda at: explain_distance(products, at, BAND),
@@ -144,7 +144,7 @@ def show_rotation(table: Table) -> None:
     with left:
         shown = min(SHOWN, table.d_model)
         show_explained(
-            chart(rotation_map, matrix[:shown, :shown], labels=figure_labels()),
+            chart(rotation_map, matrix[:shown, :shown]),
             "positions-rotation",
             words["rotation_alt"].format(count=shown, shift=shift),
             lambda at: explain_rotation(matrix, shift, table.d_model, at),
@@ -168,7 +168,7 @@ def _show_circle(table: Table, shift: int, row: int, column: int, below: Abstrac
     other = (row + last // 2 + 1) % (last + 1)
     arrows = {at: words["hand"].format(position=at) for start in dict.fromkeys((row, other)) for at in (start, start + shift)}
     names = (words["circle_sine"].format(dimension=sine), words["circle_cosine"].format(dimension=sine + 1))
-    figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names, labels=figure_labels())
+    figure = chart(turning_circle, table.values[:, sine : sine + 2], arrows, names)
     hands = []
     for at, name in arrows.items():
         both = [number(value, DIGITS) for value in table.values[at, sine : sine + 2].tolist()]

@@ -18,7 +18,7 @@ from pages.shell.view.view import View
 from pages.ui.charts import chart
 from pages.ui.format import fixed, numbered_tokens
 from pages.ui.pickers import pick, unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.word_trace import Group, row_groups, word_groups, word_means
 from transformer.figures.head_steps_figures import Matrix, tensor_map
@@ -113,7 +113,7 @@ def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
             hidden = ~shown.allowed(kind)[0, 0].any(0).numpy()
             matrix = Matrix(bias, queries, keys, words["query"], words["key"], signed=True, hidden=hidden)
             st.markdown(f"**{words['panel_bias'].format(kind=kind)}**")
-            figure = chart(tensor_map, matrix, labels=figure_labels())
+            figure = chart(tensor_map, matrix)
             show_explained(
                 figure,
                 f"positions-bias-{kind}",

@@ -13,7 +13,7 @@ from pages.ui.charts import chart, show
 from pages.ui.component import is_index
 from pages.ui.limits import POSITION_DIMENSIONS, POSITIONS, POSITIONS_FIRST
 from pages.ui.pickers import pick, pick_number
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.position_geometry import sinusoidal_table, untrained_table
 from transformer.figures.position_geometry_figures import position_map
@@ -136,7 +136,7 @@ def show_cell(table: Table) -> None:
     with st.container(horizontal=True):
         row, column = pick_cell(table)
     explain_entry(table.kind, table.values, row, column)
-    figure = chart(position_map, table.values, (row, column), labels=figure_labels())
+    figure = chart(position_map, table.values, (row, column))
     alt = words["table_alt"].format(positions=table.positions, d_model=table.d_model)
     show(figure, TABLE, alt, asks={"click": lambda: _pick_clicked(table)})
     st.caption(words["click"])

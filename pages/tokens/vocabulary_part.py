@@ -17,7 +17,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import number, numbered_tokens, share
 from pages.ui.pickers import pick_or_none, search_box
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.token_geometry import Plane, cosines, nearest, plane
 from transformer.figures.token_geometry_figures import similarity_map, vocabulary_map
 from transformer.pipeline.pipeline import Side
@@ -37,7 +37,7 @@ def show_similarity(sentence: Sentence, place: Any) -> None:
     st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")
     rows = sentence.rows
     similarities = cosines(rows, rows)
-    figure = chart(similarity_map, similarities, sentence.tokens, labels=figure_labels())
+    figure = chart(similarity_map, similarities, sentence.tokens)
 
     def explain(cell: Cell) -> None:
         first, second = cell.row, cell.column
@@ -100,7 +100,7 @@ def show_plane(view: View, sentence: Sentence) -> None:
     st.markdown(words["plane_text"].format(vocab=len(ids), d_model=sentence.table.shape[1]))
     tokens, token_classes = vocabulary.tokens_of(ids), [sentence.classes[index] for index in ids]
     ringed = [ids.index(index) for index in own]
-    figure = chart(vocabulary_map, plane.points, tokens, token_classes, ringed, plane.shares, labels=figure_labels())
+    figure = chart(vocabulary_map, plane.points, tokens, token_classes, ringed, plane.shares)
     alt = words["plane_alt"].format(count=len(ids))
     places = _places(plane, list(dict.fromkeys(ringed)), tokens)
     show(figure, "tokens-plane", f"{alt} {places}", tells=True)

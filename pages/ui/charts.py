@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,7 +19,7 @@ from pages.ui.export_menu import saving
 from pages.ui.format import number
 from pages.ui.presenting import SCALE, enlarged, presenting
 from pages.ui.scripts import PLOTLY, importing
-from pages.ui.text import text
+from pages.ui.text import figure_labels, text
 from transformer.figures.cells import axis_names, cell_marks
 from transformer.figures.highlights import Highlight, highlights
 from transformer.figures.numbers import has_numbers, numbers
@@ -87,19 +88,26 @@ class Chart(NamedTuple):
 
 
 def chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
-    """The chart that a figure function of `transformer.figures` makes from its arguments.
+    """The chart that a figure function of `transformer.figures` makes from its arguments. Words that the figure draws
+    (`labels`) are in the language of the session.
 
     Plotly checks each property of a figure, which takes 10 to 60 ms. So a figure is built once for all visitors and views that
     draw the same values.
     """
+    named = _with_labels(function, named)
     build, key = partial(function, *arguments, **named), content_key(function, arguments, named)
     return Chart(build, RESULTS.result(key, lambda: _finished(build())), key)
 
 
 def passing_chart(function: Callable[..., go.Figure], *arguments: Any, **named: Any) -> Chart:
     """A chart like the one that `chart` returns, but not cached, because its values will soon be replaced."""
-    build = partial(function, *arguments, **named)
+    build = partial(function, *arguments, **_with_labels(function, named))
     return Chart(build, _finished(build()))
+
+
+def _with_labels(function: Callable[..., go.Figure], named: dict[str, Any]) -> dict[str, Any]:
+    """The named arguments of a figure function, with `labels` if the function has this parameter and gets no value for it."""
+    return {"labels": figure_labels(), **named} if "labels" in signature(function).parameters else named
 
 
 def _finished(figure: go.Figure) -> Finished:

@@ -9,7 +9,7 @@ from numpy import ndarray
 from pages.ui.charts import Chart, passing_chart, show
 from pages.ui.head_grid import overview, picked, strongest_rows
 from pages.ui.pickers import pick
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.figures import KIND_COLORS
 from transformer.figures.attention_figures import head_map, small_head_map
 
@@ -43,7 +43,7 @@ def head_chart(
 ) -> tuple[Chart, str]:
     """The map of one head for half of the page, with numbers if there is room; and its strongest cells in words."""
     draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
-    figure = passing_chart(draw, weights, allowed, queries, keys, labels=figure_labels())
+    figure = passing_chart(draw, weights, allowed, queries, keys)
     return figure, strongest_rows(weights, allowed, queries, keys)
 
 

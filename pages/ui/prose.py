@@ -2,13 +2,11 @@
 A lesson can come from anybody, so its words have no HTML, no links and no pictures."""
 
 import re
-from collections.abc import Mapping
 
 from markupsafe import Markup, escape
 
 from pages.ui.component import Element
 
-CLOSING = (",", ".", ";", ":", "?", "!", ")")
 MARKS = re.compile(r"`(?P<code>[^`\n]+)`|\*\*(?P<strong>[^*\n]+)\*\*|\*(?P<em>[^*\s](?:[^*\n]*[^*\s])?)\*")
 
 
@@ -53,44 +51,6 @@ def inline(text: str) -> list[Element | str]:
     if end < len(text):
         parts.append(text[end:])
     return parts
-
-
-def strong_words(blocks: list[Element]) -> list[str]:
-    """The bold words of some blocks, in their order."""
-    found: list[str] = []
-    for tag, _, *children in blocks:
-        if tag == "strong":
-            found += children
-        found += strong_words([child for child in children if not isinstance(child, str)])
-    return found
-
-
-def explained(blocks: list[Element], meanings: Mapping[str, str]) -> list[Element]:
-    """The blocks, with a button at the first bold mention of each term in `meanings` (term → meaning). The button shows the
-    meaning, which is hidden at the end of the button's paragraph or list item (`bar.js`)."""
-    left = dict(meanings)
-
-    def with_buttons(block: Element) -> Element:
-        tag, attributes, *children = block
-        if tag == "ul":
-            return [tag, attributes, *map(with_buttons, children)]
-        says: list[Element] = []
-        for place, child in enumerate(children):
-            meaning = "" if isinstance(child, str) or child[0] != "strong" else left.pop(child[2], "")
-            if meaning:
-                name = f"meaning-{len(left)}"
-                switch = {"type": "button", "class": "term", "title": meaning, "aria-expanded": "false", "aria-controls": name}
-                children[place] = ["strong", {}, ["button", switch, child[2]]]
-                after = children[place + 1] if place + 1 < len(children) else ""
-                if isinstance(after, str) and after.startswith(CLOSING):
-                    # A browser may break the line after a button. The next line would then begin with the comma that follows
-                    # the button.
-                    children[place] = ["span", {"class": "unbroken"}, children[place], after[:1]]
-                    children[place + 1] = after[1:]
-                says.append(["span", {"class": "meaning", "id": name, "role": "note", "hidden": ""}, meaning])
-        return [tag, attributes, *children, *says]
-
-    return [with_buttons(block) for block in blocks]
 
 
 def plain(text: str) -> str:

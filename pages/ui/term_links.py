@@ -75,7 +75,12 @@ def _first_mentions(text: str, names: dict[str, str], met: Collection[str]) -> t
 
 
 def _mark(words: str, term: str | None) -> str:
-    return f"[{words}]({ADDRESS}{quote(term, safe='')})" if term else words
+    return f"[{words}]({address_of(term)})" if term else words
+
+
+def address_of(term: str) -> str:
+    """The address of a mark of this term."""
+    return ADDRESS + quote(term, safe="")
 
 
 def _plural(term: str) -> str:

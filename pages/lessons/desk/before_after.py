@@ -1,15 +1,25 @@
 """A test of twelve questions in two forms, one to write before the lesson and the other after it, and the gain of a class."""
 
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import streamlit as st
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from pages.lessons.desk.score import normalised_gain
 from pages.ui.format import fixed
 from pages.ui.pickers import pick_number
 from pages.ui.prose import line_as_html
 from pages.ui.text import text
+
+FORMS = ("a", "b")
+Percent = TypeVar("Percent", float, NDArray[np.float64])
+
+
+def normalised_gain(before: Percent, after: Percent) -> Percent:
+    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998). Both are the mean of
+    a class in percent of all points; `before` is below 100."""
+    return (after - before) / (100 - before)
 
 
 def show_tests() -> None:

@@ -13,9 +13,8 @@ from pages.lessons.content.lesson import Lesson, Question, Stop
 from pages.lessons.content.library import all_lessons
 from pages.lessons.content.question_data import shuffled
 from pages.lessons.content.truths import Value, filled, truth_of
-from pages.lessons.desk.before_after import test_sheet
+from pages.lessons.desk.before_after import FORMS, test_sheet
 from pages.lessons.desk.pictures import picture
-from pages.lessons.desk.score import FORMS
 from pages.shell.error_boundary import sentence
 from pages.ui.pickers import pick
 from pages.ui.prose import as_html, line_as_html

@@ -1,7 +1,7 @@
 // The bar of a lesson above a page: the text of a stop, its question, and the links to other stops.
 
 import { elementWithKey, isPresented, openInSession, whenOpened } from "../../ui/compat.js";
-import { closest, grown, make, rootOf, unchanged, viewOf } from "../../ui/component.js";
+import { grown, make, rootOf, unchanged, viewOf } from "../../ui/component.js";
 import { fillIn } from "../../ui/format.js";
 import { closeScreen } from "../../ui/screens.js";
 import { arrive, keepFocusUncovered, overflows, panel } from "./bar_arrival.js";
@@ -46,7 +46,6 @@ class Bar {
     this.unfolded = new Map(); // stop → whether its words were unfolded by a person, or folded by a person or for want of room
     this.uncovered = 0; // the stop whose page the learner asked to see before answering
     root.addEventListener("keydown", (event) => this.key(event));
-    root.addEventListener("click", (event) => this.explain(event));
   }
 
   /** @param {Data} data */
@@ -172,17 +171,6 @@ class Bar {
   leave() {
     const { data } = this;
     if (!data.asks_to_leave || confirm(data.text.leave_class)) openInSession(data.leave);
-  }
-
-  /**
-   * Show the meaning of a term that is pressed, or hide it again.
-   *
-   * @param {MouseEvent} event
-   */
-  explain(event) {
-    const term = closest(event, ".term");
-    const meaning = term && this.root.querySelector(`#${term.getAttribute("aria-controls")}`);
-    if (meaning) term.setAttribute("aria-expanded", String(!meaning.toggleAttribute("hidden")));
   }
 
   fold() {

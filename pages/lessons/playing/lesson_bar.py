@@ -24,14 +24,14 @@ from pages.lessons.playing.open_lesson import (
 )
 from pages.lessons.playing.picture import CONTAINER, show_picture
 from pages.shell.error_boundary import sentence
-from pages.shell.frame.glossary import meaning
+from pages.shell.frame.glossary import with_marks
 from pages.shell.frame.navigation import address, exists
 from pages.shell.models.catalogue import trained
 from pages.shell.view.view import OWN_SIZES
 from pages.ui.component import Element, mounted
 from pages.ui.escaping import literal
 from pages.ui.presenting import presenting
-from pages.ui.prose import explained, prose, strong_words
+from pages.ui.prose import prose
 from pages.ui.style import style
 from pages.ui.text import linked_language, text
 from transformer import PRESETS, HeadlightError
@@ -133,7 +133,7 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
         "left": words["left"].format(minutes=max(1, round(minutes))),
         "title": stop.title,
         "on": _on_page(lesson, index),
-        "say": [] if stop.say == stop.title else explained(prose(filled(stop, stop.say)), new_terms(lesson, index)),
+        "say": [] if stop.say == stop.title else [*map(with_marks, prose(filled(stop, stop.say)))],
         "target": CONTAINER if pictured or (stop.drawn and not waits) or (phase is Phase.REVEAL) else place,
         "framed": bool(stop.row),
         "covers": stop.cover and waits,
@@ -161,14 +161,6 @@ def _on_page(lesson: Lesson, index: int) -> list[Element]:
     model = now["model"]
     says = words["on_page" if trained(model) or model in (*PRESETS, OWN_SIZES) else "on_page_missing"]
     return [["p", {"class": "quiet"}, says.format(sources=named, model=model)]]
-
-
-def new_terms(lesson: Lesson, index: int) -> dict[str, str]:
-    """Term of the glossary → its meaning, for the terms that are bold at a stop and were not bold at an earlier stop."""
-    *earlier, now = (strong_words(prose(filled(stop, stop.say))) for stop in lesson.stops[: index + 1])
-    met = {words.lower() for strong in earlier for words in strong}
-    meanings = {words: meaning(words) for words in now if words.lower() not in met}
-    return {words: says for words, says in meanings.items() if says}
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:

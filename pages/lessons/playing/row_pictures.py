@@ -20,7 +20,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
 from pages.ui.head_grid import strongest_rows
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Trace
 from transformer.analysis.head_steps import attention_step, step_names
 from transformer.figures import head_map, small_head_map
@@ -83,10 +83,10 @@ def show_row(stop: Stop, in_each_head: bool) -> None:
     st.markdown(words[what].format(**said))
     framed = {"marks": [(0, key) for key in marks.keys]} if marks and marks.keys else {}
     key, drawn = f"experiment-{what}", (rows, allowed, names, list(keys))
-    figure = chart(head_map, *drawn, wide=True, labels=figure_labels(), **framed)
+    figure = chart(head_map, *drawn, wide=True, **framed)
     narrow = [figure.finished.least_width or 0, percent_width(names, keys)]
     if narrower := narrowness(key):
-        figure = chart(small_head_map, *drawn, labels=figure_labels(), percent=narrower == 1, **framed)
+        figure = chart(small_head_map, *drawn, percent=narrower == 1, **framed)
     alt = words["row_alt"].format(query=queries[query])
     show(figure, key, f"{alt} {strongest_rows(rows, allowed, names, keys)}", tells=True, narrow=narrow)
     says = [words[f"{what}_caption"], words["row_percent"] * (narrower == 1), words["row_marked"] if framed else ""]
@@ -136,5 +136,5 @@ def show_vectors(stop: Stop) -> None:
     labels = [words["vector_rows"][name].format(**plain) for name in rows]
     axis = text("steps")["axes"]["d_head"]
     matrix = Matrix(np.stack([*rows.values()]), labels, None, words["vector_axis"], axis, signed=True)
-    show(chart(tensor_map, matrix, labels=figure_labels()), "experiment-vectors", words["vectors_alt"].format(**plain))
+    show(chart(tensor_map, matrix), "experiment-vectors", words["vectors_alt"].format(**plain))
     st.caption(words["vectors_caption"])

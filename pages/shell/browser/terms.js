@@ -30,7 +30,7 @@ export default function mount({ data }) {
   Object.assign(document, { explainsTerms: true });
   take(data);
   addEventListener("headlight-terms", (event) => event instanceof CustomEvent && take(event.detail));
-  for (const type of ["pointerover", "focusin", "click"]) addEventListener(type, look, true);
+  listen(window);
   for (const type of ["scroll", "resize"]) addEventListener(type, place, { capture: true, passive: true });
   addEventListener("keydown", ({ key }) => key === "Escape" && show(null), true);
   walk.addEventListener("click", goOn);
@@ -44,6 +44,11 @@ function take(data) {
   addToHeader(walk, heard);
 }
 
+/** @param {EventTarget} place */
+function listen(place) {
+  for (const type of ["pointerover", "focusin", "click"]) place.addEventListener(type, look, true);
+}
+
 /** @param {HTMLAnchorElement} mark */
 function termOf(mark) {
   return decodeURIComponent(mark.hash.slice(ADDRESS.length));
@@ -55,7 +60,10 @@ function termOf(mark) {
  * @param {Event} event
  */
 function look(event) {
-  const { target, type } = event;
+  const { target: outer, type } = event;
+  // Moves within a component, such as the bar of a lesson, reach only its own root.
+  if (outer instanceof Element && outer.shadowRoot) listen(outer.shadowRoot);
+  const [target] = event.composedPath();
   if (!(target instanceof Element) || tip.contains(target) || walk.contains(target)) return;
   const mark = /** @type {HTMLAnchorElement | null} */ (target.closest(MARKED));
   if (mark && type === "click") event.preventDefault(); // the address of a mark is no place on the page

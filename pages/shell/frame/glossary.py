@@ -4,8 +4,9 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from pages.shell.browser import BROWSER
+from pages.ui.component import Element
 from pages.ui.scripts import importing
-from pages.ui.term_links import names_of
+from pages.ui.term_links import address_of, names_of
 from pages.ui.text import text
 
 _mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
@@ -42,3 +43,13 @@ def meaning(words: str) -> str | None:
     """The meaning of a term or of its plural, in one or two sentences. None for words that are not in the glossary."""
     term = names_of(*terms()).get(words.lower())
     return None if term is None else terms()[term]
+
+
+def with_marks(part: Element | str) -> Element | str:
+    """An element of a text with a mark around each bold term, or its plural, as `term_links` marks the texts of the pages."""
+    if isinstance(part, str):
+        return part
+    tag, attributes, *children = part
+    element = [tag, attributes, *map(with_marks, children)]
+    term = names_of(*terms()).get(children[0].lower()) if tag == "strong" else None
+    return ["a", {"href": address_of(term)}, element] if term else element

@@ -9,7 +9,7 @@ from pages.shell.view.view import View
 from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import fixed, number
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Intervention, Trace
 from transformer.figures.whatif_figures import probability_change
 
@@ -48,7 +48,7 @@ def show_edited_probabilities(
     first = view.first_row()
     after, best = (values[first:] for values in view.edited(edits, view.expected(trace)))
     names = names or (words["clean"], words["edited"])
-    figure = chart(probability_change, tokens, before, after, names, written=True, labels=figure_labels())
+    figure = chart(probability_change, tokens, before, after, names, written=True)
     show(figure, key, words["forced_alt"])
     most = int(np.abs(after - before).argmax())
     shares, says = [fixed(values[most], 2) for values in (before, after)], []

@@ -13,7 +13,7 @@ from pages.ui.charts import chart, show
 from pages.ui.escaping import literal
 from pages.ui.format import latex, number
 from pages.ui.pickers import unfolding
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer.analysis.cell import Explanation, Term, explanation_of, softmax_of
 from transformer.analysis.head_steps import AttentionStep
 from transformer.figures.head_steps_figures import terms_bars
@@ -52,7 +52,6 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
             total=words["sum"],
             value=value,
             hover_text=words["hover_product" if summed else "hover_softmax"],
-            labels=figure_labels(),
         )
         show(bars, "step-terms", words["bars_alt"].format(count=len(terms), result=number(explained.result)))
     if summed or explained.operation == "softmax":

@@ -16,7 +16,7 @@ from pages.shell.view.text_notes import say_unknown
 from pages.shell.view.view import View
 from pages.ui.charts import chart
 from pages.ui.escaping import literal, quoted, span
-from pages.ui.text import figure_labels, text
+from pages.ui.text import text
 from transformer import Difference, HeadlightError, InputError, Trace, compare
 from transformer.analysis.word_trace import WordTrace, in_pieces
 from transformer.figures.comparison_figures import three_maps
@@ -160,7 +160,6 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
         *(a, b, *hidden, _row_names(views[0]), columns),
         signed=panels[0].scale == "signed",
         axes=tuple(axes),
-        labels=figure_labels(),
     )
 
     def explain(cell: Cell) -> None:

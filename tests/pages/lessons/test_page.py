@@ -15,9 +15,9 @@ from pages.lessons.content.packing import unpack
 from pages.lessons.content.reading import VIEW_CHARACTERS, as_toml
 from pages.lessons.content.stop_views import run_of
 from pages.lessons.content.truths import head_of, truth_of
+from pages.lessons.desk.before_after import FORMS, normalised_gain
 from pages.lessons.desk.before_after import test_sheet as sheet_of_tests
 from pages.lessons.desk.pictures import MOST_BARS, picture
-from pages.lessons.desk.score import FORMS, normalised_gain
 from pages.lessons.desk.sheet import sheet
 from pages.lessons.playing.keeping import KEPT
 from pages.shell.models.own_models import OWN as OWN_MODELS

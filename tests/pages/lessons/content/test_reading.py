@@ -16,7 +16,7 @@ from pages.lessons.content.library import lessons_in
 from pages.lessons.content.packing import PACKED, pack, unpack
 from pages.lessons.content.reading import as_table, as_toml, read_lesson, read_toml
 from pages.ui.limits import LESSON_BYTES, LESSON_CHARACTERS, LESSON_LINK, LESSON_OPTIONS, LESSON_PARAMETERS, LESSON_STOPS
-from pages.ui.prose import as_html, explained, prose
+from pages.ui.prose import as_html, prose
 
 FOLDER = Path(__file__).parents[4] / "assets" / "lessons"
 SHIPPED = sorted(FOLDER.glob("*/*.toml"))
@@ -206,24 +206,6 @@ def test_words_have_paragraphs_lists_and_three_styles() -> None:
         ["ul", {}, ["li", {}, "a"], ["li", {}, "b", " more"]],
         ["p", {}, "last"],
     ]
-
-
-def test_a_term_becomes_a_button_for_its_hidden_meaning_where_it_is_first_bold() -> None:
-    blocks = explained(prose("A **query** and a **mask**.\n\n- **query**, **key**"), {"query": "What?", "key": "Here."})
-    (paragraph, (_, _, item)) = blocks
-    assert [word[2][2] for word in (paragraph[3], item[4])] == ["query", "key"]
-    assert (paragraph[5], item[2]) == (["strong", {}, "mask"], ["strong", {}, "query"])
-    for word, meaning in ((paragraph[3], paragraph[-1]), (item[4], item[-1])):
-        assert word[2][1]["aria-controls"] == meaning[1]["id"]
-        assert "hidden" in meaning[1]
-    assert (paragraph[-1][2], item[-1][2]) == ("What?", "Here.")
-    assert paragraph[-1][1]["id"] != item[-1][1]["id"]
-
-
-def test_no_line_begins_with_the_sign_after_a_term() -> None:
-    ((_, _, before, term, after, _),) = explained(prose("The **query**, then."), {"query": "What?"})
-    assert (before, after) == ("The ", " then.")
-    assert (term[:2], term[2][2][2], term[3]) == (["span", {"class": "unbroken"}], "query", ",")
 
 
 def test_everything_else_is_plain_text() -> None:

@@ -22,12 +22,13 @@ from pages.lessons.content.stop_views import view_of, words_of
 from pages.lessons.content.truths import filled, head_of, truth_of
 from pages.lessons.playing.asked import ROW as OF_ROW
 from pages.lessons.playing.ending import line_of_sheet
-from pages.lessons.playing.lesson_bar import new_terms
+from pages.shell.frame.glossary import terms
 from pages.shell.frame.navigation import name_of, page_files, path
 from pages.shell.models.catalogue import available
 from pages.shell.view.card_heads import card_head
 from pages.shell.view.runs import runs
 from pages.ui.pickers import option_id
+from pages.ui.term_links import address_of, names_of
 from pages.ui.text import text
 from tests.fuzz.links import watched
 from tests.pages.apps import charts, on_page
@@ -538,13 +539,23 @@ def test_a_wrong_answer_can_be_changed_once_and_both_answers_stay() -> None:
     assert data["reveal"]
 
 
-def test_a_term_is_explained_where_it_first_appears() -> None:
-    lesson, explained = lesson_of("first-look"), text("glossary")["terms"]
-    terms = [new_terms(lesson, index) for index in range(len(lesson.stops))]
-    assert terms[0]["encoder"] == explained["encoder"]
-    assert "residual stream" in terms[0]
-    everywhere = [word.lower() for each in terms for word in each]
-    assert len(everywhere) == len(set(everywhere)) > 8
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_each_bold_term_in_the_words_of_a_stop_is_marked(stop: int) -> None:
+    names = names_of(*terms())
+    say = bar(on_page(SCRIPTS["home"], lesson="first-look", lesson_stop=str(stop)))["say"]
+    bold = re.findall(r"\*\*(.+?)\*\*", lesson_of("first-look").stops[stop - 1].say)
+    expected = [(address_of(names[words.lower()]), words) for words in bold if words.lower() in names]
+    assert marks(say) == expected != []
+
+
+def marks(elements: list[Any]) -> list[tuple[str, str]]:
+    """The address and the words of each mark of a term in some elements of the bar."""
+    found = []
+    for tag, attributes, *children in (element for element in elements if not isinstance(element, str)):
+        if tag == "a":
+            found.append((attributes["href"], children[0][2]))
+        found += marks(children)
+    return found
 
 
 def test_the_end_asks_the_missed_questions_again() -> None:
@@ -664,8 +675,13 @@ def test_first_look_is_played_to_its_end_by_keyboard(visitor: Visitor) -> None:
     expect(experiment.get_by_text("The two answers differ in every place.")).to_have_count(0)
     if section.locator("#stop-words").is_hidden():  # on a projector long words are folded, for the question's sake
         section.locator("summary").click()
-    section.get_by_role("button", name="query", exact=True).press("Enter")
-    section.get_by_text(text("glossary")["terms"]["query"]).wait_for()
+    # A term is explained as on the pages, without another address.
+    address = page.url
+    section.get_by_role("link", name="query", exact=True).press("Enter")
+    expect(page.locator(".meaning")).to_have_text(text("glossary")["terms"]["query"])
+    section.locator(".name").focus()
+    expect(page.locator(".meaning")).to_have_count(0)
+    assert page.url == address
     title = page.locator("h1").first
     assert page.evaluate("element => getComputedStyle(element).visibility", title.element_handle()) == "hidden"
     # There is no mark to check yet, so the button is disabled. Its label is still readable.

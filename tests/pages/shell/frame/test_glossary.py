@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, expect
 
-from pages.shell.frame.glossary import listed
+from pages.shell.frame.glossary import listed, with_marks
 from pages.ui.text import text
 from tests.pages.apps import on_page, unfold
 from tests.pages.visitor import Visitor
@@ -22,6 +22,12 @@ def test_every_term_is_listed_once_below_a_page() -> None:
     app = on_page("pages/tokens/page.py", model="reverse", source="abc")
     assert listed() not in [element.value for element in app.markdown]
     assert listed() in [element.value for element in unfold(app, "glossary").markdown]
+
+
+def test_a_bold_term_or_its_plural_in_an_element_gets_a_mark() -> None:
+    block = ["ul", {}, ["li", {}, "a ", ["strong", {}, "Queries"], ", ", ["strong", {}, "two"], ["em", {}, "query"]]]
+    marked = ["a", {"href": "#word-query"}, ["strong", {}, "Queries"]]
+    assert with_marks(block) == ["ul", {}, ["li", {}, "a ", marked, ", ", ["strong", {}, "two"], ["em", {}, "query"]]]
 
 
 @pytest.mark.slow
@@ -81,3 +87,22 @@ def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(
     assert button.evaluate("button => button === document.activeElement")
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_a_marked_term_in_the_bar_of_a_lesson_is_explained_in_the_same_way(visitor: Visitor) -> None:
+    terms: dict[str, str] = text("glossary")["terms"]
+    page = visitor.open("?lesson=first-look&lesson_stop=1")
+    tip, mark = page.locator(".meaning"), page.locator(".bar").get_by_role("link", name="encoder", exact=True)
+    box = mark.bounding_box()
+    assert box is not None
+    # The pointer and the focus move within the bar, which is a component.
+    page.mouse.move(box["x"] + 4, box["y"] - 40)
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+    expect(tip).to_have_text(terms["encoder"])
+    page.mouse.move(box["x"] + 4, box["y"] - 40)
+    expect(tip).to_have_count(0)
+    mark.focus()
+    page.keyboard.press("Tab")
+    expect(tip).to_have_text(terms["decoder"])
+    expect(page.locator("header [role=status]")).to_have_text(f"decoder: {terms['decoder']}")

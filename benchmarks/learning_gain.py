@@ -1,10 +1,10 @@
 """The gain of a class between the two forms of the test, from a file of answers:
 
-    python -m pages.lessons.desk.score FILE.csv
+    python -m benchmarks.learning_gain FILE.csv
 
 The first line of the file is `code,form,when,1,2,3,4,5,6,7,8,9,10,11,12`. Each further line is one sheet: the code word that
 the person chose, the form (`a` or `b`), `before` or `after` the lesson, and the letter marked for each question (`A` to `D`,
-empty if none is marked). The two sheets of a person have the same code word. No network and no page is needed.
+empty if none is marked). The two sheets of a person have the same code word. No network is needed.
 """
 
 import argparse
@@ -13,15 +13,15 @@ import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pages.lessons.desk.before_after import FORMS, normalised_gain
 from pages.ui.format import fixed
 from transformer.assets import assets
 
-FORMS = ("a", "b")
 TIMES = ("before", "after")
 QUESTIONS = 12
 COLUMNS = ("code", "form", "when", *map(str, range(1, QUESTIONS + 1)))
@@ -30,7 +30,6 @@ RESAMPLES = 10_000
 SEED = 1998
 
 Floats = NDArray[np.float64]
-Percent = TypeVar("Percent", float, Floats)
 
 
 class AnswersError(ValueError):
@@ -87,12 +86,6 @@ class Result(NamedTuple):
     effect: Estimate
     questions_before: Floats
     questions_after: Floats
-
-
-def normalised_gain(before: Percent, after: Percent) -> Percent:
-    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998). Both are the mean of
-    a class in percent of all points; `before` is below 100."""
-    return (after - before) / (100 - before)
 
 
 def questions() -> tuple[str, ...]:
@@ -241,7 +234,7 @@ def _written(estimate: Estimate, reason: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the gain of the class whose file is named. Returns the exit code: 0, or 2 after one sentence on stderr for a file
     that is invalid or cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m pages.lessons.desk.score", description="The gain of a class.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning_gain", description="The gain of a class.")
     parser.add_argument("file", type=Path, help=f"a CSV file with the columns {','.join(COLUMNS)}")
     file: Path = parser.parse_args(arguments).file
     try:

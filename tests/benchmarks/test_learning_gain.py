@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.lessons.desk.score import COLUMNS, RESAMPLES, main, questions, read_answers, report, right_letters, score
+from benchmarks.learning_gain import COLUMNS, RESAMPLES, main, questions, read_answers, report, right_letters, score
 
 HEAD = ",".join(COLUMNS)
 # Code, form, time, and how many of the first answers are right; the others are empty.
