@@ -253,7 +253,7 @@ RECIPES: dict[str, Recipe] = {
         task="everyday",
         about="everyday English sentences in, French ones out, in pieces of words; it learned from the sentences of Tatoeba "
         "(tatoeba.org) and manythings.org/anki, CC BY 2.0",
-        steps=12_000,
+        steps=13_800,
         batch=270,
         pool=70,
         learning_rate=2e-3,

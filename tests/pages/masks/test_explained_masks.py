@@ -10,6 +10,7 @@ import pytest
 
 from pages.ui.text import text
 from tests.pages.explained import explained
+from transformer import Pipeline
 
 PAGE = "pages/masks/page.py"
 RULES = text("masks")["rules"]
@@ -52,9 +53,10 @@ def test_a_variant_hides_the_rows_of_padded_queries() -> None:
 
 
 def test_a_cell_between_words_counts_the_pairs_of_their_pieces() -> None:
-    view = {"model": "everyday", "source": "Zorglub sleeps.", "item": "1"}
+    view = {"model": "everyday", "source": "Zorglub sleeps.", "target": "Zorglub dort.", "item": "1"}
     opened = explained(PAGE, "mask-causal.0.0.1", **view)
-    assert "may look: 0 of 1" in opened.says
+    pieces = Pipeline.load("everyday").target_vocabulary.split("Zorglub")
+    assert f"may look: 0 of {len(pieces)}." in opened.says
     assert opened.formula == r"[\,0 > 0\,] = \text{False}"
 
 
