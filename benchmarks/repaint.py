@@ -6,9 +6,10 @@ A real browser clicks on pages served side by side, in a new random order each r
 
 - `ours`: the app's own Attention page with all its parts: reading, overview of every head, the head as a map, and the menus to
   save them;
-- pages with only the pickers and a picture of all heads of the same weights: `canvas`, the overview of the app; `one heatmap`,
-  one Plotly heatmap with gaps between the heads, sent as bytes to the app's own chart; `subplots`, one Plotly heatmap per head
-  in `st.plotly_chart`. The app keeps its canvas because `one heatmap` takes longer.
+- `one heatmap`: the same page, but its overview is one Plotly heatmap with gaps between the heads, sent as bytes to the app's
+  own chart. The app keeps its canvas because a click that draws this heatmap anew, on another kind, takes longer;
+- pages with only the pickers and a picture of all heads of the same weights: `canvas`, the overview of the app; `subplots`, one
+  Plotly heatmap per head in `st.plotly_chart`.
 
 The weights come from an untrained model of the measured size (`own-sizes` in the sidebar). For the last size, the model is a
 Llama of Hugging Face with random weights and narrow heads, opened from a folder. Only `ours` is measured for it: the others
@@ -37,6 +38,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.app_server import ROOT
+from benchmarks.app_server import serving as app_serving
 from tests.pages.visitor import ARGUMENTS, CHROMIUM, serving
 
 KINDS = ("encoder", "decoder", "cross")
@@ -105,22 +107,6 @@ PICTURES = {
 allowed = trace.allowed(kind)[:, 0].numpy()
 overview(weights, allowed, queries, keys, (layer - 1, head - 1), "red", "heads", on_pick=no_callback)
 """,
-    "one heatmap": """
-def mosaic(weights, allowed, layer, head):
-    rows, columns = weights.shape[2] + 2, weights.shape[3] + 2
-    picture = np.full((layers * rows, heads * columns), MASKED_LEVEL, np.uint8)
-    for index, of_layer in enumerate(quantized(weights, allowed)):
-        for at, of_head in enumerate(of_layer):
-            picture[index * rows : (index + 1) * rows - 2, at * columns : (at + 1) * columns - 2] = of_head
-    scale = [[0, "#440154"], [0.5, "#21908d"], [0.996, "#fde725"], [1, "white"]]
-    figure = go.Figure(go.Heatmap(z=picture, zmin=0, zmax=255, colorscale=scale, showscale=False))
-    place = {"x0": (head - 1) * columns, "x1": head * columns - 2, "y0": (layer - 1) * rows, "y1": layer * rows - 2}
-    figure.add_shape(type="rect", line_color="red", **place)
-    return figure.update_yaxes(autorange="reversed").update_layout(height=100 + 90 * layers)
-
-
-show(chart(mosaic, weights, trace.allowed(kind)[:, 0].numpy(), layer, head), "heads", "all heads", asks={"click": no_callback})
-""",
     "subplots": """
 figure = make_subplots(layers, heads, horizontal_spacing=0.01, vertical_spacing=0.02)
 for row in range(layers):
@@ -133,6 +119,52 @@ figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False, aut
 st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
 """,
 }
+
+# The app with one Plotly heatmap with gaps as its overview of all heads. Its axes name the layer, the head and the token of each
+# cell. The frame of the picked head is drawn without sending the heatmap again.
+ONE_HEATMAP = """
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.shell.server.requests import middleware
+from pages.shell.server.warm_up import warm_up
+from pages.ui import head_grid
+from pages.ui.charts import chart, show
+from pages.ui.compat import ignore_pages_folder, no_callback
+from transformer.figures.attention_figures import MASKED_LEVEL, quantized
+
+GAP = 2  # cells between two heads
+
+
+def mosaic(levels, down, across):
+    layers, heads, rows, columns = levels.shape
+    picture = np.full((layers, heads, rows + GAP, columns + GAP), MASKED_LEVEL, np.uint8)
+    picture[:, :, :rows, :columns] = levels
+    z = picture.transpose(0, 2, 1, 3).reshape(len(down), len(across))
+    scale = [[0, "#440154"], [0.5, "#21908d"], [0.996, "#fde725"], [1, "white"]]
+    figure = go.Figure(go.Heatmap(z=z, x=across, y=down, zmin=0, zmax=255, colorscale=scale, showscale=False))
+    figure.update_xaxes(type="category", showticklabels=False)
+    figure.update_yaxes(type="category", showticklabels=False, autorange="reversed")
+    return figure.update_layout(height=100 + 45 * layers, margin={"l": 8, "r": 8, "t": 40, "b": 8})
+
+
+def overview(weights, allowed, queries, keys, selected, color, key, on_pick=None, **options):
+    layers, heads, rows, columns = weights.shape
+    down = [f"layer {layer}, {at}: {queries[at] if at < rows else ''}" for layer in range(layers) for at in range(rows + GAP)]
+    across = [f"head {head}, {at}: {keys[at] if at < columns else ''}" for head in range(heads) for at in range(columns + GAP)]
+    sides = zip("xy", selected[::-1], (columns, rows))
+    edges = [(name, index * (size + GAP) - 0.5, (index + 1) * (size + GAP) - GAP - 0.5) for name, index, size in sides]
+    places = {f"{name}{end}": edge for name, *both in edges for end, edge in enumerate(both)}
+    marks = [{"type": "rect", "line": {"color": color}, **places}]
+    shown = chart(mosaic, quantized(weights, allowed), tuple(down), tuple(across))
+    show(shown, key, "all heads", asks={"click": on_pick or no_callback}, marks=marks)
+
+
+head_grid.overview = overview
+ignore_pages_folder()
+app = st.App(APP, lifespan=warm_up, middleware=middleware())
+"""
 
 # Records when a picture last changed and when the next frame was shown. The overview sets an attribute after it has painted.
 WATCH = """() => {
@@ -250,7 +282,11 @@ def pages(size: Size) -> Iterator[dict[str, str]]:
             script = folder / f"{name.replace(' ', '_')}.py"
             script.write_text(PICKERS + picture, encoding="utf-8")
             addresses[name] = stack.enter_context(serving(script))
-        yield {"ours": f"{stack.enter_context(serving(ROOT / 'app.py'))}/attention"} | addresses
+        script = folder / "one_heatmap.py"
+        script.write_text(f"APP = {str(ROOT / 'app.py')!r}\n{ONE_HEATMAP}", encoding="utf-8")
+        with app_serving(script) as one_heatmap:
+            ours = stack.enter_context(serving(ROOT / "app.py"))
+            yield {"ours": f"{ours}/attention", "one heatmap": f"{one_heatmap.address}/attention"} | addresses
 
 
 def measure(browser: Browser, size: Size, rounds: int) -> dict[tuple[str, str], list[Clicked]]:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 LOAD = """
 import json, resource, runpy
@@ -35,6 +37,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_sets_memory_threads_and_open_files() -> None:
     limits = {"HEADLIGHT_THREADS": "3", "HEADLIGHT_FILES": "500", "HEADLIGHT_REUSED_KILOBYTES": "1000"}
     done = subprocess.run(

@@ -143,6 +143,7 @@ def test_a_click_on_a_block_does_not_load_the_app_again(visitor: Visitor) -> Non
     assert page.get_by_role("heading", name=WORDS["heading"]).is_visible()
 
 
+@pytest.mark.slow
 def test_one_click_opens_the_sentence_that_turns(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch", whole=True)
     page.get_by_role("link").filter(has_text=WORDS["turning"]["silence"]["title"]).click()

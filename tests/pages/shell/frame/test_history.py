@@ -76,6 +76,7 @@ def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     assert all(value.replace(" ", "+") in page.url for value in LINKED.values())
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_back_undoes_one_choice_after_another_and_so_does_a_button(visitor: Visitor) -> None:
     """Choices on three pages. The navigation and a link of the tour lead from one page to the next."""

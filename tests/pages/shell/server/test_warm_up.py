@@ -35,6 +35,7 @@ assert "transformers.modeling_utils" in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_every_model_is_loaded_and_no_page_is_drawn() -> None:
     run = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.pages.visitor import Visitor
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_edits_stay_on_other_pages_and_end_at_an_address_without_edits(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abc&edits=no+positions")
