@@ -120,7 +120,7 @@ st.plotly_chart(figure.update_layout(height=100 + 90 * layers), key="heads")
 """,
 }
 
-# The app with one Plotly heatmap with gaps as its overview of all heads. Its axes name the layer, the head and the token of each
+# The app with one Plotly heatmap with gaps as its overview of all heads. Its axes name the layer, head and token of each
 # cell. The frame of the picked head is drawn without sending the heatmap again.
 ONE_HEATMAP = """
 import numpy as np

@@ -1,8 +1,8 @@
 """Overview of all heads of one kind of attention: a small heatmap per layer and head. A click picks a head.
 
-The grid is a canvas and not a Plotly chart. With 12 × 12 heads of 64 × 64 weights, a click that draws the grid anew takes 0.27 s
-on the page Attention, and 0.37 s with one Plotly heatmap with gaps (`benchmarks.repaint`). The canvas is also drawn without a
-server, in the film of *Watch it learn* and in a saved view; and where a map has more cells than pixels, a pixel shows the
+The grid is a canvas and not a Plotly chart. With 12 × 12 heads of 64 × 64 weights, a click that draws the grid anew takes 0.27
+s on the page Attention, and 0.37 s with one Plotly heatmap with gaps (`benchmarks.repaint`). The canvas is also drawn without
+a server, in the film of *Watch it learn* and in a saved view; and where a map has more cells than pixels, a pixel shows the
 strongest of its cells.
 """
 
