@@ -22,7 +22,7 @@ COLORS = 256  # of a picture
 SENTENCE = "source=" + quote_plus("the animal did not cross the street because it was too tired .")
 TURNED = "b=" + quote_plus("the animal did not cross the street because it was too wide .") + f"&{SENTENCE}"
 SHORT = "source=" + quote_plus("the cat sleeps .")
-FRAME_HEIGHT, FRAME_COLORS = 345, 64  # of the animation; the height in px
+FRAME_HEIGHT, FRAME_COLORS = 412, 64  # of the animation; the height in px
 STEP_MS, LAST_MS = 900, 3_000  # how long a step of the animation is shown, and its last
 
 
@@ -54,7 +54,7 @@ PICTURES = (
     Picture("training", f"training?model=english-french-redundant&{SHORT}#film", 640),
     Picture("patching", f"patching?{TURNED}&part=need", 545, chart="need-map"),
 )
-WRITING = "decoding?model=everyday&source=" + quote_plus("Can you help me with my homework, please?")
+WRITING = "decoding?model=everyday&source=" + quote_plus("I forgot my keys at the office.")
 
 
 def main() -> None:

@@ -85,7 +85,7 @@ def test_page_added_by_the_recipe_is_in_navigation_tour_and_import_contract(tmp_
     assert sorted(shown["navigation"]) == sorted({*(Path(page).parent.name for page in PAGES), "lengths"})
     assert shown["navigation"].index("patching") < shown["navigation"].index("lengths")
     stop = shown["tour"].index("lengths")
-    assert shown["tour"].index("layers") < stop < shown["tour"].index("patching")
+    assert shown["tour"].index("patching") < stop < shown["tour"].index("decoding")
     assert any("How long are the vectors?" in cards for cards in shown["cards"])
     assert shown["title"] == ["Lengths"]
     assert f"Stop {stop + 1} of {len(shown['tour'])}" in shown["captions"]
