@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
@@ -162,7 +163,7 @@ def show(
     table: Callable[[], pd.DataFrame] | None = None,
     narrow: Sequence[int] = (),
     marks: Sequence[Mapping[str, Any]] | None = None,
-    hint: str = "",
+    hint: str | None = None,
 ) -> None:
     """Draw a chart as wide as the page under `key`, and below it the menu that saves it as a picture, a page or numbers.
 
@@ -178,7 +179,8 @@ def show(
         narrow: widths in px for `narrowness`, by which a page can draw another figure where it is narrow.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
             figure that never has such shapes.
-        hint: what a click on the chart does, written beside the menu.
+        hint: what a click on the chart does, written beside the menu; empty while the hint is not needed. None for a chart that
+            never has one.
     """
     finished, build = shown.finished, shown.build
     says = alt if tells else f"{alt} {described(finished.highlights)}".rstrip()
@@ -186,7 +188,7 @@ def show(
     if marks is not None:
         _mount_marks(key=f"marks {key}", data={"chart": key, "shapes": [*marks]})
     drawn = (lambda: numbers(build())) if finished.has_numbers else None
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with nullcontext() if hint is None else st.container(horizontal=True, vertical_alignment="center"):
         saving(key, name or key, table or drawn, lambda: offline(build(), alt))
         if hint:
             st.caption(hint)
