@@ -293,11 +293,11 @@ def legible(
     shades = np.array(sample_colorscale(scale, places.ravel().tolist(), colortype="tuple")).reshape(*values.shape, 3)
     linear = np.where(shades <= 0.04045, shades / 12.92, ((shades + 0.055) / 1.055) ** 2.4)
     black = linear @ LUMINANCE > EVEN
-    text = [
+    shown = [
         [BLACK.format(text) if text and dark else text for text, dark in zip(*pair, strict=True)]
         for pair in zip(texts, black, strict=True)
     ]
-    return {"text": text, "texttemplate": "%{text}", "textfont": {"size": size}}
+    return {"text": shown, "texttemplate": "%{text}", "textfont": {"size": size}}
 
 
 def unsigned_zero(written: str) -> str:

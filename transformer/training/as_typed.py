@@ -1,5 +1,5 @@
-"""Sentence pairs as people type them: in small letters or in capitals, without a mark at the end, with numbers in digits, with
-names that the file does not have, with an emoji."""
+"""Sentence pairs as people type them: in small letters or in capitals, without a mark at the end, with numbers in digits, other
+names and an emoji."""
 
 import random
 import re

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from transformer.figures.attention_figures import BLACK
 from transformer.figures.mask_conventions_figures import Stages, convention_stages, empty_rows, written_number
 from transformer.figures.masks_figures import mask_picture
 from transformer.figures.theme import KIND_COLORS, MASKED
@@ -99,6 +100,9 @@ def test_nan_weights_are_written_as_nan() -> None:
     assert shown(nothing) == [[False] * 3, [True] * 3, [False] * 3]
     assert shown(weights) == [[True] * 3, [False] * 3, [True] * 3]
     assert nothing.texttemplate == "NaN"
+    assert [list(row) for row in weights.text] == [["0.333"] * 3, [""] * 3, ["0.000"] * 3]  # on dark colours, not in black
+    ((one,), *_) = empty_rows([("one", np.ones(1))], TOKENS[:1]).data[1].text
+    assert one == BLACK.format("1.000")
 
 
 @pytest.mark.parametrize(

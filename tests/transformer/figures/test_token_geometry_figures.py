@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.transformer.figures.sent_figures import array, sent
+from transformer.figures.attention_figures import BLACK
 from transformer.figures.token_geometry_figures import aligned_maps, beside, similarity_map, vocabulary_map
 
 TOKENS = ["<sos>", "cat", "<b>sat</b>"]
@@ -55,6 +56,8 @@ def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_cosines_are_masked()
     assert (np.isnan(array(masked["z"])) != np.isnan(cosines)).all()
     assert "all zeros" in masked["hovertemplate"]
     assert (shown["zmin"], shown["zmax"]) == (-1, 1)
+    half = BLACK.format("−0.50")  # on a pale colour
+    assert shown["text"] == [["1.00", half, ""], [half, "1.00", ""], ["", "", ""]]
     (only,) = sent(similarity_map(np.eye(2), ["a", "a"]))["data"]
     assert only["x"] == ["0: a", "1: a"]  # equal tokens have different names
 
