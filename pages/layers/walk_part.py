@@ -15,6 +15,7 @@ from pages.layers.stops import group_title, heading, title, written
 from pages.layers.tensor_views import in_one_scale, inputs, tensor_of
 from pages.layers.tensors import binned, numbers_of_cell, opened_columns, picture, show_all_columns
 from pages.shell.frame.history import change_by_itself
+from pages.shell.frame.parts import seen
 from pages.shell.view.head_links import show_prediction_link, show_training_link
 from pages.shell.view.view import View
 from pages.ui.caches import cached
@@ -33,6 +34,7 @@ from transformer.network.config import NetworkConfig
 from transformer.tracing.paths import STACK_SIDES, TensorPath
 
 STOP, PLAYING, DUE, OUTLINE, PICTURE = "stop", "walk_playing", "walk_due", "walk_outline", "walk_picture"
+DETAILS_HEIGHT = 440  # px of the list of all stops and of the details of the current stop
 SHOWN = "walk_shown"  # key of the container of the current stop
 # Session key: whether playing has moved the walk since the button Play was pressed.
 MOVED = "walk_moved"
@@ -75,20 +77,21 @@ def show_walk(view: View, trace: Trace, drawn: Trace) -> None:
     place = text("walk")["place"].format(number=steps.index(path) + 1, count=len(steps)) if len(steps) < len(stops) else ""
     with shown:
         item = _picture(view, drawn, by_path, current, place)
-    left, right = st.columns([1, 2], gap="large")
-    with left:
-        st.caption(text("walk")["outline"])
-        tree(
-            _lines(trace.config, made, language()),
-            current.path,
-            text("walk")["outline"],
-            OUTLINE,
-            lambda: _go(picked(OUTLINE, list(by_path))),
-            open_levels=0,
-            only_leaves=True,
-        )
-    with right:
-        show_details(view, trace, by_path, current, item, _go)
+    if seen("details", DETAILS_HEIGHT):
+        left, right = st.columns([1, 2], gap="large")
+        with left:
+            st.caption(text("walk")["outline"])
+            tree(
+                _lines(trace.config, made, language()),
+                current.path,
+                text("walk")["outline"],
+                OUTLINE,
+                lambda: _go(picked(OUTLINE, list(by_path))),
+                open_levels=0,
+                only_leaves=True,
+            )
+        with right:
+            show_details(view, trace, by_path, current, item, _go)
 
 
 # The next two functions are cached by the values that they depend on, because there can be hundreds of stops.
