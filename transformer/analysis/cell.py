@@ -165,7 +165,7 @@ def product_of(
 
 
 def sum_of(values: Mapping[str, float]) -> Computation:
-    """The sum of `values` (label of a term → value) as a Computation: operation, terms, extra numbers (none here) and result."""
+    """The sum of `values` (label of a term → value) as a Computation: operation, terms, extra numbers (here none), result."""
     return "sum", tuple(Term(name, value, 1.0, value) for name, value in values.items()), (), math.fsum(values.values())
 
 

@@ -21,7 +21,7 @@ class Forcing(NamedTuple):
         ids: ids of the predicted tokens of the target, then of the token that ends an answer, if the vocabulary has one.
         losses: −log of the probability of each of these tokens, in nats.
         probabilities: the probability of each of these tokens, 0 to 1.
-        best: for each of these tokens, the id of the most probable token in its place.
+        best: for each of these tokens, the id of the most probable token in the same row of the logits.
     """
 
     ids: tuple[int, ...]
