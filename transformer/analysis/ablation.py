@@ -90,8 +90,8 @@ class _Predictions(NamedTuple):
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
     """Yield, after each text, how much the log-probability of a token drops without each head: the mean over all tokens of the
-    texts so far. The decoder reads the text's own tokens (teacher forcing). For an encoder alone, each token except the special
-    tokens is masked in turn, and predicted from all other tokens (Salazar et al. 2020).
+    texts so far. The decoder reads the text's own tokens (teacher forcing). For a model with only an encoder, each token except
+    the special tokens is masked in turn, and predicted from all other tokens (Salazar et al. 2020).
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])
@@ -100,16 +100,16 @@ def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "ze
         pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
         texts: texts for a model with only a decoder or only an encoder; pairs (source, target) for a model with both. Without
             a target, the decoder reads the model's own answer. All texts are read before the first result.
-        by: what replaces the output of a head. `zero`: zeros. `mean`: its mean over all positions of all texts. `resampled`:
-            its output in another text of the list, position by position. The other text must have equally many tokens on each
-            side. A text without such a partner is left out, and `AblationScores.total` does not count it.
+        by: what replaces the output of a head. `zero`: zeros. `mean`: the mean output over all positions of all texts.
+            `resampled`: the head's output in another text of the list, position by position. The other text must have equally
+            many tokens on each side. A text without such a partner is left out and not counted.
         seed: seed of the random choice of partners for `resampled`; a whole number of at least 0.
 
     Raises:
         InputError: an argument has a wrong type; there are no texts; the model cannot read a text, or has no language head; the
-            tokenizer of an encoder alone has no mask token; or a text has no token to predict. For `resampled`, also if no two
-            different texts have equally many tokens.
-        ConfigError: `by` is not one of `METHODS`.
+            tokenizer of a model with only an encoder has no mask token; or a text has no token to predict. For `resampled`,
+            also if no two different texts have equally many tokens.
+        ConfigError: `by` is not `zero`, `mean` or `resampled`.
     """
     check_texts(pipeline, texts)
     one_of("by", by, METHODS)

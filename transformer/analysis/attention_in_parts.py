@@ -67,7 +67,7 @@ def attention_in_parts(
     kinds: Sequence[str] | None = None,
     megabytes: int | float = 1_000,
 ) -> Iterator[AttentionPart]:
-    """Yield the attention weights of a text, one layer at a time. They equal the weights in a trace of the text.
+    """Yield the attention weights of a text, one layer at a time. They equal the weights that `pipeline.trace` records.
 
         for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
             print(kind, layer, weights.shape)

@@ -40,7 +40,7 @@ class Call:
     Attributes:
         path: path of the module that was called, or that called the function; "" for the model itself.
         name: name of the function or method, or of the class whose constructor or `forward` ran.
-        function: the function that ran, in the form `module:qualified name` that `find` takes.
+        function: the function that ran, such as `transformer.network.attention:MultiHeadAttention.forward`.
         inputs: name and value of each argument, as text. For a tensor, the text is its shape, and its dtype unless that is
             float32. For a module, arguments that are the default object are left out.
         output: the returned value as text, in the same form; "" for a constructor.

@@ -27,7 +27,7 @@ TOLERANCE = 1e-5
 
 
 class Term(NamedTuple):
-    """One term of the sum or quotient that computes a number.
+    """One term of the computation of a number: of a sum or a quotient, or the only input.
 
     Attributes:
         label: for a term of a sum along an axis, the axis and the index, counted from 0: `d_head 3`, `key 5`. For other terms,
@@ -114,7 +114,7 @@ def explain(
 
     Args:
         model: the model that was traced. Its weights are read. None for a Hugging Face model, of which only the trace is read.
-        trace: a trace of the model in evaluation mode.
+        trace: every tensor of a forward pass of the model in evaluation mode.
         kind: the kind of attention: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
         step_name: name of the matrix, such as `scores`; one of `step_names(trace, kind)`.

@@ -139,8 +139,8 @@ def check_array(name: str, values: object, axes: str) -> None:
 
 
 def check_filled_array(name: str, values: object, axes: str) -> None:
-    """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0. The arguments are those
-    of `check_array`.
+    """Check that `values` is a NumPy array of numbers with one axis for each name in `axes` (separated by spaces), and that no
+    axis has the size 0. The error message calls the array `name`.
 
     Raises:
         InputError: `values` is not an array of numbers, has another number of axes, or has an axis of size 0.
@@ -151,7 +151,8 @@ def check_filled_array(name: str, values: object, axes: str) -> None:
 
 
 def check_tensor(name: str, values: object, axes: str) -> None:
-    """Check that `values` is a tensor of floating-point numbers with these axes. The arguments are those of `check_array`.
+    """Check that `values` is a tensor of floating-point numbers with one axis for each name in `axes` (separated by spaces).
+    The error message calls the tensor `name`.
 
     Raises:
         InputError: `values` is not a tensor of floating-point numbers, has another number of axes, is sparse, or is on the
@@ -164,7 +165,8 @@ def check_tensor(name: str, values: object, axes: str) -> None:
 
 
 def check_id_tensor(name: str, ids: object, axes: str) -> None:
-    """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
+    """Check that `ids` is a tensor of token ids with one axis for each name in `axes` (separated by spaces). The error message
+    calls the tensor `name`.
 
     Raises:
         InputError: `ids` is not a tensor of int64 or int32, has another number of axes, is sparse, or is on the device meta.
@@ -176,7 +178,8 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
 
 
 def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
-    """Check that `values` is a NumPy array of truth values with the shape `shape`. The message calls the array `name`.
+    """Check that `values` is a NumPy array of truth values with the shape `shape`. The error message calls the array
+    `name`.
 
     Raises:
         InputError: `values` is not such an array.
@@ -207,7 +210,7 @@ def check_tokens(logits: Tensor, tokens: Tensor) -> None:
 
 
 def check_ids(name: str, ids: object) -> None:
-    """Check that `ids` is a list of at least one token id. The message calls the list `name`.
+    """Check that `ids` is a list of at least one token id. The error message calls the list `name`.
 
     Raises:
         InputError: `ids` is not such a list.
@@ -217,7 +220,7 @@ def check_ids(name: str, ids: object) -> None:
 
 
 def listed_items(name: str, given: object) -> list[Any]:
-    """The items of a list or another ordered collection, as a list. The message of the error calls the collection `name`.
+    """The items of a list or another ordered collection, as a list. The error message calls the collection `name`.
 
     Raises:
         InputError: `given` is a string, or is not such a collection.
@@ -230,7 +233,7 @@ def listed_items(name: str, given: object) -> list[Any]:
 
 def check_number(name: str, value: object, least: int | float, most: int | float = math.inf) -> None:
     """Check that `value` is a whole number from `least` to `most`, or without `most`, a whole number of at least `least`. The
-    message calls the number `name`.
+    error message calls the number `name`.
 
     Raises:
         InputError: `value` is not such a number.

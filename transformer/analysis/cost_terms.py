@@ -67,7 +67,7 @@ def cost_terms(config: TransformerConfig, lengths: Lengths, counted: str, work: 
         work: the kind of work, such as `feed-forward`; one of `transformer.network.cost.WORK`.
 
     Raises:
-        ConfigError: `counted` is not one of these fields, or `work` not one of these kinds.
+        ConfigError: `counted` or `work` is not one of these names.
     """
     one_of("counted", counted, COUNTED)
     one_of("work", work, WORK)

@@ -30,7 +30,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The diagram of one part of the network. `stops` are the tensors of this part in the order of computation, from `walk`.
+    """The diagram of one part of the network. `stops` describes the tensors of this part in the order of computation (`walk`).
 
     Raises:
         InputError: `stops` is not a list of `Stop`.

@@ -40,13 +40,13 @@ def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
 
     Args:
         pipeline: the pipeline that was traced: the model and its vocabularies.
-        trace: a trace of a source with a target.
-        first: the first row of the logits that is used, counted from 0. A decoder alone reads the text and then the target in
-            one sequence; for it, pass the row of the last token of the text.
+        trace: every tensor of a forward pass over a source and a target.
+        first: the first row of the logits that is used, counted from 0. A model with only a decoder reads the text and then
+            the target in one sequence; for such a model, give the row of the last token of the text.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens; the decoder did not run; the target
-            has no row `first`; or there is no token to predict.
+        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of this pipeline; the decoder did not run; the
+            target has no row `first`; or there is no token to predict.
     """
     target, eos = target_of(pipeline, trace), pipeline.vocabulary("target").eos
     check_number("first", first, 0, len(target) - 1)
@@ -62,7 +62,7 @@ def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
     """The target ids of the first text of the batch, as the decoder read them, without the padding at the end.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens, or the decoder did not run.
+        InputError: `pipeline` is not a pipeline, `trace` is not a trace of this pipeline, or the decoder did not run.
     """
     check_run(pipeline, trace)
     if not trace.target_ids:

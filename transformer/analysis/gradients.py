@@ -77,11 +77,11 @@ def input_gradients(
 
     Args:
         pipeline: the pipeline that was traced: the model, in evaluation mode, and its vocabularies.
-        trace: a trace; its first text is explained.
+        trace: every tensor of a forward pass. The first text of the batch is explained.
         position: the row of the logits that predicts the token, counted from 0.
-        token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
-            alone, the most probable token.
-        steps: number of gradients to average, 0 to `MOST_STEPS`. The models that ship need 100 to 300 for a small `gap`.
+        token: id of the token. By default, the token that follows in the target; at the end of the target, and for a model with
+            only an encoder, the most probable token.
+        steps: number of gradients to average, 0 to 500. The models of this library need 100 to 300 for a small `gap`.
         edits: the interventions with which the trace was recorded, if any; without `items`.
         baseline: where integrated gradients begin: `zero` vectors, or for each token the `mean` of the token vectors of its
             vocabulary.

@@ -46,7 +46,7 @@ def head_scores(
     Args:
         pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
         texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
-            model's own answer; a decoder alone reads only the text.
+            model's own answer; a model with only a decoder reads only the text.
         kind: the kind of attention: `encoder`, `decoder` or `cross`.
         measures: names of measures, some of `SCORES`; None for all measures that exist for this kind.
 

@@ -61,7 +61,7 @@ def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
     layer.
 
     Args:
-        trace: a trace of the model.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
         kind: the kind of attention: `encoder`, `decoder` or `cross`.
 
     Raises:
@@ -82,7 +82,7 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
     """Every matrix of one head's computation, from the input of the attention to its output.
 
     Args:
-        trace: a trace of a model in evaluation mode.
+        trace: every tensor of a forward pass of a model in evaluation mode.
         kind: the kind of attention: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
         item: number of the text in the batch, counted from 0.

@@ -31,7 +31,7 @@ def hesitation(probabilities: Float[np.ndarray, "row vocab"]) -> Hesitation | No
     """The token with the smallest probability in a greedy answer. None if this probability is at least 0.5 (`UNSURE`).
 
     Args:
-        probabilities: for each token of the answer, including `<eos>`, the distribution of which it is the most probable token.
+        probabilities: a row for each token of the answer, including `<eos>`: the distribution from which the token was chosen.
 
     Raises:
         InputError: the probabilities are not an array of numbers with at least one row and two tokens.

@@ -54,7 +54,7 @@ def head_counts(model: Network) -> dict[str, tuple[int, int]]:
 
 
 class Predictions(NamedTuple):
-    """The probabilities that the model computes for the wanted tokens of a text (`predictions`).
+    """The probabilities of wanted tokens: those that the rows of the logits should predict (`predictions`).
 
     Attributes:
         given: the probability of each wanted token, 0 to 1.

@@ -78,10 +78,10 @@ def change_later(
         source, target: token ids, including special tokens; the target is the decoder's input.
         position: the position, counted from 0, and at least 1, because no row predicts `<sos>`.
         token: id of the new token at the position.
-        edits: interventions in both runs.
+        edits: interventions, such as `Ablate`, in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network; the ids are not lists; the target has one token only, or no such
+        InputError: `pipeline` has a Hugging Face model; the ids are not lists; the target has one token only, or no such
             position; or the vocabulary has no such token.
         PathError: an edit is not an intervention, or does not fit the model.
     """
@@ -106,10 +106,10 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
         pipeline: a pipeline with a model of this library.
         source, target: token ids, including special tokens; the target is the decoder's input.
         count: number of tokens `<pad>` to append.
-        edits: interventions in both runs.
+        edits: interventions, such as `Ablate`, in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network, the ids are not lists, a vocabulary lacks an id, or the model does
+        InputError: `pipeline` has a Hugging Face model, the ids are not lists, a vocabulary lacks an id, or the model does
             not have enough positions for the padding.
         PathError: an edit is not an intervention, or does not fit the model.
     """

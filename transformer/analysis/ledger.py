@@ -72,6 +72,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
     Args:
         model: the model that was traced. Only the sizes of its parameters are read.
+        trace: every tensor of a forward pass of the model.
 
     Raises:
         InputError: `model` is not a Transformer; or `trace` is not a Trace, or is of a model with another configuration.

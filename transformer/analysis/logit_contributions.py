@@ -49,8 +49,8 @@ class Contributions(NamedTuple):
     """The contributions to the logit of a token, or to the difference between the logits of two tokens.
 
     Attributes:
-        parts: token, position, summed biases; then heads and feed-forward networks in the order in which they run; then the
-            bias of the output layer.
+        parts: token, position, the summed biases of attentions and of norms; then heads and feed-forward networks in the order
+            in which they run; then the bias of the output layer.
         values: the contribution of each part to `logit`.
         logit: the logit or the difference, as the model computed it; in a model that limits its logits (`Readout.cap`), before
             the limit. Equal to the sum of `values` up to rounding.

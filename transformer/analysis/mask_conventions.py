@@ -32,7 +32,7 @@ class TargetMasks(NamedTuple):
     all".
 
     Attributes:
-        padding: False where padding hides a query or a key; None if only the causal mask hides padding in this variant.
+        padding: False where padding hides a query or a key; None if the configuration has only the causal mask.
         causal: False for keys after the query.
         combined: the mask that the decoder uses: True where `padding` (if not None) and `causal` are True.
     """
@@ -62,7 +62,8 @@ class Convention:
 
     Attributes:
         name: name of the preset that has this convention: `vanilla`, `pytorch` or `shared_heads`.
-        config: the configuration of the model, with the convention's values of the four `FIELDS`.
+        config: the configuration of the model, with the convention's values of `target_padding`, `mask_fill`,
+            `mask_before_scaling` and `score_divisor`.
         keep: True where a query may attend to a key.
         true_means: what True means in the mask of the original implementation.
         before: the scores before the mask; already scaled if the convention scales before it masks.

@@ -72,8 +72,8 @@ class Swap(NamedTuple):
     the vector of the same token after the swap, at its new position.
 
     Attributes:
-        changes: for each token, in the order before the swap: the length of the change of its vector, divided by the length of
-            the vector before the swap.
+        changes: for each token (or word), in the order before the swap: the length of the change of its vector, divided by the
+            length of the vector before the swap.
         largest: the largest absolute difference between a number of the output before the swap and after it.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
         moves: for each token (or word), a pair for each token in it: the length of the change of the token's vector, and the
@@ -127,7 +127,7 @@ def sinusoidal_table(positions: int, d_model: int) -> Positions:
     token at position `p`.
 
     Raises:
-        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
+        InputError: a size is not a whole number of at least 1, or the table would have more than 2²⁶ (`MOST_NUMBERS`) numbers.
     """
     _check_sizes(positions, d_model)
     return sinusoid(positions, d_model).float().numpy()
@@ -138,7 +138,7 @@ def untrained_table(positions: int, d_model: int) -> Positions:
     `nn.Embedding`. The same sizes always give the same numbers.
 
     Raises:
-        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
+        InputError: a size is not a whole number of at least 1, or the table would have more than 2²⁶ (`MOST_NUMBERS`) numbers.
     """
     _check_sizes(positions, d_model)
     return torch.randn(positions, d_model, generator=torch.Generator().manual_seed(0)).numpy()
@@ -203,7 +203,7 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
     If d_model is odd, the last dimension is a sine without a cosine. The result in this dimension is not exact.
 
     Raises:
-        InputError: `shift` is not a whole number, or `d_model` is not a whole number from 1 to `LARGEST_ROTATION`.
+        InputError: `shift` is not a whole number, or `d_model` is not a whole number from 1 to 8192 (`LARGEST_ROTATION`).
     """
     check_number("shift", shift, -math.inf)
     check_number("d_model", d_model, 1, LARGEST_ROTATION)
@@ -248,7 +248,7 @@ def swap(
         model: the model, in evaluation mode.
         ids: token ids of the source.
         first, second: the positions of the two tokens, counted from 0. With `words`, the indices of the two words.
-        edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
+        edits: interventions on tensors in both runs, such as `phrases.interventions("no positions", config)`.
         words: for each word, the positions of its tokens (`word_trace.groups`). The result then has one change and one row for
             each word: the mean over its tokens. `largest` is still over all tokens. None if tokens are not joined into words.
 

@@ -10,7 +10,7 @@ from transformer.errors import InputError
 
 
 class CaughtAttention(NamedTuple):
-    """How much of the attention of a head falls on marked cells. A cell is a pair of a query (row) and a key (column).
+    """How much of the attention of a head falls on the cells that a learner marked. A cell is a query (row) and a key (column).
 
     Attributes:
         count: number of marked cells that are not masked.
@@ -91,7 +91,7 @@ def caught_attention(
     """How much of the attention of a head falls on the cells (query, key) that a learner marked.
 
     Args:
-        weights: weights from 0 to 1. Each row sums to 1, or to 0 if the query may attend to no key.
+        weights: attention weights of one head, from 0 to 1. Each row sums to 1, or to 0 if the query may attend to no key.
         allowed: False where a query may not attend to a key.
         marked: True where the learner expects attention. Marks on cells that are not allowed are ignored.
 

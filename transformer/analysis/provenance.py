@@ -45,33 +45,33 @@ class TapContext:
     decoder_only: bool
 
     def siblings(self, *names: str) -> tuple[str, ...]:
-        """The paths of the tensors or parameters called `names` in the module that computes this tensor."""
+        """The paths of the tensors or parameters called `names` in the module that computes the tensor at `self.path`."""
         return tuple(str(self.path.owner / name) for name in names)
 
     def linear(self, module: str, bias: bool = True) -> tuple[str, ...]:
-        """The names of the weight and, if `bias` is True, of the bias of a submodule of the module that computes this tensor.
-        `module` is the name of the submodule."""
+        """The names of the weight and, if `bias` is True, of the bias of the submodule `module`: a part of the module
+        that computes the tensor at `self.path`."""
         return self.siblings(f"{module}.weight", f"{module}.bias") if bias else self.siblings(f"{module}.weight")
 
     @property
     def sublayers(self) -> list[str]:
-        """The names of the sub-layers that run in a layer of this stack (encoder or decoder), in order."""
+        """The names of the sub-layers that run in a layer of the stack `self.path.stack` (encoder or decoder), in order."""
         return [name for name in SUBLAYERS[self.path.stack] if not (self.decoder_only and name == "cross_attention")]
 
     def after(self, layer: int, part: str) -> str:
-        """The path of the residual stream after the sub-layer `part` of a layer of this stack. Layers are counted from 0."""
+        """The path of the residual stream after the sub-layer `part` of a layer (from 0) of the stack `self.path.stack`."""
         end = "sum" if self.config.norm_first else "normalized"
         return str(TensorPath(self.path.stack, layer, part).add_norm / end)
 
     @property
     def end(self) -> str:
-        """The path of the residual stream after the last layer of this stack (encoder or decoder)."""
+        """The path of the residual stream after the last layer of the stack `self.path.stack` (encoder or decoder)."""
         layers = self.config.encoder_layers if self.path.stack == "encoder" else self.config.decoder_layers
         return self.after(layers - 1, "feed_forward")
 
     @property
     def stream(self) -> str:
-        """The path of the residual stream before the sub-layer that this tensor belongs to."""
+        """The path of the residual stream before the sub-layer that the tensor at `self.path` belongs to."""
         layer, index = self.path.layer or 0, self.sublayers.index(self.path.part)
         if index:
             return self.after(layer, self.sublayers[index - 1])
@@ -81,13 +81,13 @@ class TapContext:
 
     @property
     def input_path(self) -> str:
-        """The path of the input of the sub-layer that this tensor belongs to: the residual stream, or in a pre-norm model the
-        normalised stream."""
+        """The path of the input of the sub-layer that the tensor at `self.path` belongs to: the residual stream, or in a
+        pre-norm model the normalised stream."""
         return str(self.path.add_norm / "normalized") if self.config.norm_first else self.stream
 
     @property
     def mask(self) -> str:
-        """The path of the mask for the scores of the attention that this tensor belongs to."""
+        """The path of the mask for the scores of the attention that the tensor at `self.path` belongs to."""
         assert self.path.kind is not None
         return str(self.path.kind.mask)
 

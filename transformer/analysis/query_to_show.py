@@ -43,7 +43,7 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
     key on which this query has its largest weight.
 
     Args:
-        trace: a trace of the model.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
         kind: the kind of attention: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
         item: number of the text in the batch, counted from 0.

@@ -68,7 +68,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
     """The residual stream of every token of one text in the encoder or the decoder.
 
     Args:
-        trace: a trace of the model.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
         stack: `encoder` or `decoder`.
         item: number of the text in the batch, counted from 0.
 

@@ -1,5 +1,5 @@
 """The computation of any single number of a tensor outside the attention heads: embeddings, residual sums, LayerNorms,
-feed-forward networks, logits and probabilities. `cell.py` explains the numbers of attention heads.
+feed-forward networks, logits and probabilities. For the numbers of attention heads, see `cell.py`.
 
     explanation = explain_stop(model, trace, stop, row=3, column=5)
     explanation.operation, explanation.terms, explanation.result
@@ -27,8 +27,8 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
 
     Args:
         model: the model that was traced. Its weights are read.
-        trace: a trace of the model in evaluation mode.
-        stop: the tensor: one of `walk(trace)`.
+        trace: every tensor of a forward pass of the model in evaluation mode.
+        stop: the tensor that has the number: one of the descriptions that `walk(trace)` returns.
         row, column: place of the number in the tensor's matrix for this text, counted from 0.
         item: number of the text in the batch, counted from 0.
 

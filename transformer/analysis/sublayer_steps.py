@@ -121,7 +121,7 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
     """The residual sum around a sub-layer, at one position of a text, computed again from its two terms.
 
     Args:
-        trace: a trace of the model.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
         sublayer: path of the sub-layer's module, such as `encoder.layers.0.feed_forward`.
         position: the position, counted from 0.
         item: number of the text in the batch, counted from 0.

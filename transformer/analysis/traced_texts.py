@@ -30,7 +30,7 @@ def check_texts(pipeline: object, texts: object) -> None:
 
 
 def text_count(texts: Iterable[Text]) -> int | None:
-    """The number of texts; None for an iterator, whose length is not known."""
+    """The number of texts in a list; None for an iterator, whose length is not known."""
     return len(texts) if hasattr(texts, "__len__") else None  # pyright: ignore[reportArgumentType]
 
 

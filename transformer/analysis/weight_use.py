@@ -37,12 +37,12 @@ class WeightUse(NamedTuple):
 def weight_use(
     model: Transformer, trace: Trace, stop: Stop, parameter: str, index: tuple[int, ...], item: int = 0
 ) -> WeightUse | None:
-    """The use of one weight (one number of a parameter) at the position of a text where the weight matters most. For a weight
-    of a matrix, weight × input is farthest from zero there; for a bias or a LayerNorm, the result.
+    """The use of one weight (one number of a parameter) at the position of a text where the weight matters most: for a weight
+    of a matrix, where weight × input is farthest from zero; for a bias or a LayerNorm, where the result is farthest from zero.
 
     Args:
-        model, trace: the model, and a trace of the model in evaluation mode.
-        stop: the tensor that is computed with the weight: one of `walk(trace)`.
+        model, trace: the model, and every tensor of a forward pass of this model in evaluation mode.
+        stop: the tensor that is computed with the weight: one of the descriptions that `walk(trace)` returns.
         parameter: the name of the parameter, one of `stop.parameters`.
         index: the index of the weight on each axis of the parameter, counted from 0.
         item: number of the text in the batch, counted from 0.

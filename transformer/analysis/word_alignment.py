@@ -96,7 +96,7 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
     sum over its pieces. Special tokens are left out.
 
     Args:
-        trace: a trace of one sentence whose decoder reads the translation.
+        trace: every tensor of a forward pass over one sentence; the decoder reads the translation.
         layer, head: numbers of the layer and the head, counted from 0.
 
     Raises:

@@ -187,7 +187,7 @@ def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
     """For each word of a text, the positions of its tokens. If every token is a word, each position is a group of its own.
 
     Args:
-        trace: the trace that has the text.
+        trace: every tensor of a forward pass over the text, as `Pipeline.trace` returns it.
         side: `source` or `target`.
         item: number of the text in the batch, counted from 0.
 
