@@ -1,1 +1,1 @@
-"""Analyses of a trace or a model, one module for each question."""
+"""Analyses of a model or of a `Trace` (every tensor of one forward pass), one module for each question."""

@@ -32,11 +32,12 @@ class AblationScores(NamedTuple):
     """The importance of the heads over the texts that have been measured so far.
 
     Attributes:
-        done, total: number of texts that have been measured, and number of all texts that are measured.
+        done, total: number of texts that have been measured so far, and number of texts to measure in all.
         tokens: number of tokens in the texts measured so far. All means are over these tokens.
         before: mean log-probability of a token without an ablation, in nats.
-        drops: kind → mean drop in log-probability, in nats, for each layer and head. A positive drop means that the tokens are
-            less probable without the head. The arrays do not change when the next scores are computed.
+        drops: kind of attention (`encoder`, `decoder`, `cross`) → mean drop in log-probability, in nats, for each layer and
+            head. A positive drop means that the tokens are less probable without the head. Later results do not change these
+            arrays.
     """
 
     done: int
@@ -47,7 +48,7 @@ class AblationScores(NamedTuple):
 
 
 class _Ids(NamedTuple):
-    """The ids of a text. `source` is empty for a decoder alone, and `target` is empty for an encoder alone."""
+    """The token ids of a text. `source` is empty for a model without an encoder, `target` for a model without a decoder."""
 
     source: tuple[int, ...]
     target: tuple[int, ...]
@@ -63,8 +64,9 @@ class _Predictions(NamedTuple):
 
     Attributes:
         source, target: the ids; None for a side that the network does not have.
-        copies, rows: for each predicted token, the index of the copy, and of the row of this copy's logits, that predict it.
-        wanted: the id of each predicted token.
+        copies, rows: for each token to predict, the index of a copy, and the index of the row of this copy's logits that
+            predicts the token.
+        wanted: the id of each token to predict.
     """
 
     source: Int[Tensor, "copy source"] | None
@@ -88,26 +90,26 @@ class _Predictions(NamedTuple):
 
 def ablation_scores(pipeline: TextPipeline, texts: Iterable[Text], by: str = "zero", seed: int = 0) -> Iterator[AblationScores]:
     """Yield, after each text, how much the log-probability of a token drops without each head: the mean over all tokens of the
-    texts so far. The decoder reads the text's own tokens (teacher forcing). For an encoder alone, each token except the special
-    tokens is masked in turn, and predicted from all other tokens (Salazar et al. 2020).
+    texts so far. The decoder reads the text's own tokens (teacher forcing). For a model with only an encoder, each token except
+    the special tokens is masked in turn, and predicted from all other tokens (Salazar et al. 2020).
 
         for scores in ablation_scores(pipeline, texts, by="mean"):
             print(scores.done, scores.drops["decoder"])
 
     Args:
-        pipeline: the pipeline of our own model, or of a Hugging Face model.
-        texts: texts for a decoder or an encoder alone; pairs of a source and a target for an encoder with a decoder. Without a
-            target, the decoder reads the model's own answer. All texts are read before the first result.
-        by: what replaces the output of a head. `zero`: zeros. `mean`: its mean over all positions of all texts. `resampled`:
-            its output in another text of the list, position by position. The other text must have equally many tokens on each
-            side. A text without such a partner is left out, and `total` does not count it.
-        seed: for `resampled`, chooses the partner of each text.
+        pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
+        texts: texts for a model with only a decoder or only an encoder; pairs (source, target) for a model with both. Without
+            a target, the decoder reads the model's own answer. All texts are read before the first result.
+        by: what replaces the output of a head. `zero`: zeros. `mean`: the mean output over all positions of all texts.
+            `resampled`: the head's output in another text of the list, position by position. The other text must have equally
+            many tokens on each side. A text without such a partner is left out and not counted.
+        seed: seed of the random choice of partners for `resampled`; a whole number of at least 0.
 
     Raises:
         InputError: an argument has a wrong type; there are no texts; the model cannot read a text, or has no language head; the
-            tokenizer of an encoder alone has no mask token; or a text has no token to predict. For `resampled`, also if no two
-            different texts have equally many tokens.
-        ConfigError: `by` is not one of `METHODS`.
+            tokenizer of a model with only an encoder has no mask token; or a text has no token to predict. For `resampled`,
+            also if no two different texts have equally many tokens.
+        ConfigError: `by` is not `zero`, `mean` or `resampled`.
     """
     check_texts(pipeline, texts)
     one_of("by", by, METHODS)
@@ -138,7 +140,7 @@ def _reports(pipeline: TextPipeline, texts: Iterable[Text], by: str, seed: int) 
 
 
 def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -> tuple[list[_Ids], Outputs]:
-    """The ids of all texts; and path → mean head output over all positions of all texts, for each of `paths`."""
+    """The ids of all texts. And for each of `paths`: path → mean head output over all positions of all texts."""
     listed: list[_Ids] = []
     sums: dict[str, Tensor] = {}
     counts = dict.fromkeys(paths, 0)
@@ -160,7 +162,7 @@ def _read(pipeline: TextPipeline, texts: Iterable[Text], paths: Sequence[str]) -
 
 
 def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
-    """Index of a text → another text with as many tokens on each side. Texts without such a partner are left out."""
+    """Index of a text → a different text with as many tokens on each side. Texts without such a partner are left out."""
     by_length: defaultdict[tuple[int, int], list[_Ids]] = defaultdict(list)
     for ids in listed:
         by_length[ids.lengths].append(ids)
@@ -176,7 +178,7 @@ def _partners(listed: Sequence[_Ids], seed: int) -> dict[int, _Ids]:
 
 @torch.inference_mode()
 def _outputs(network: Network, ids: _Ids, paths: Sequence[str]) -> Outputs:
-    """Path → the output of each head for a text, for each of `paths`. No other tensor of the pass is kept."""
+    """For each of `paths`: path → the output of each head for a text. No other tensor of the pass is kept."""
     source, target = (torch.tensor([side]) if side else None for side in ids)
     with tracing(network, keep=paths) as values:
         network(source, target)  # pyright: ignore[reportArgumentType]
@@ -190,7 +192,8 @@ def _maskable(pipeline: TextPipeline, ids: _Ids) -> list[int]:
 
 
 def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
-    """Yield the inputs that predict all tokens of a text: several if the logits are too many for one pass (`MOST_LOGITS`)."""
+    """Yield the inputs that predict all tokens of a text. If one pass would have more than `MOST_LOGITS` logits, there are
+    several inputs."""
     if ids.target:
         source, target = torch.tensor([ids.source]) if ids.source else None, torch.tensor([ids.target])
         rows = torch.arange(len(ids.target) - 1)
@@ -209,8 +212,8 @@ def _predictions(pipeline: TextPipeline, ids: _Ids) -> Iterator[_Predictions]:
 def _drops(
     network: Network, part: _Predictions, outputs: Outputs, counts: dict[str, tuple[int, int]], before: float
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Kind → how much the summed log-probability of the tokens drops without each head, in nats, from `before`. Many heads are
-    ablated in one batch, each in its own items: one item for each copy of the text."""
+    """Kind of attention → how far the sum of the tokens' log-probabilities drops below `before` without each head, in nats. One
+    batch ablates many heads. Each head is ablated in its own items of the batch, one for each copy of the text."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
     size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
@@ -234,8 +237,8 @@ def _edit(outputs: Outputs, kind: str, layer: int, head: int, items: tuple[int, 
 
 @torch.inference_mode()
 def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Edit] = ()) -> list[float]:
-    """The sum of the tokens' log-probabilities, in nats, for each repetition. The batch repeats all copies `times` times, so
-    that an edit can change a single repetition."""
+    """The sum of the tokens' log-probabilities, in nats, for each repetition of `part`. The batch has all copies of `part`
+    `times` times, so that an edit can change a single repetition."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
         logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]

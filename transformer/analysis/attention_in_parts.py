@@ -38,8 +38,8 @@ class AttentionPart(NamedTuple):
     """The attention weights of one layer.
 
     Attributes:
-        kind: `encoder`, `decoder` or `cross`.
-        layer: counted from 0.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
+        layer: number of the layer, counted from 0.
         weights: the weights of all heads; read-only.
     """
 
@@ -49,7 +49,7 @@ class AttentionPart(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """The ids that a network reads; None for a side that does not run."""
+    """The token ids that a network reads, [1, length]; None for a side that does not run."""
 
     source: Tensor | None
     target: Tensor | None
@@ -67,27 +67,27 @@ def attention_in_parts(
     kinds: Sequence[str] | None = None,
     megabytes: int | float = 1_000,
 ) -> Iterator[AttentionPart]:
-    """Yield the attention weights of a text, one layer at a time. They equal those of its trace.
+    """Yield the attention weights of a text, one layer at a time. They equal the weights that `pipeline.trace` records.
 
         for kind, layer, weights in attention_in_parts(pipeline, text, kinds=["encoder"], megabytes=500):
             print(kind, layer, weights.shape)
 
-    `megabytes` limits the memory of a forward pass and of the weights that it keeps. The model itself and the parts that the
-    caller keeps need memory in addition. The lower the limit, the more often the model runs. The text may be as long as
-    `pipeline.longest` says; for models of Hugging Face, `HEADLIGHT_MODEL_TOKENS` and `HEADLIGHT_TRACE_MEGABYTES` raise this
-    maximum.
+    `megabytes` limits the memory of a forward pass and of the weights that the pass keeps. The model itself and the weights
+    that the caller keeps need memory in addition. The lower the limit, the more often the model runs. A text may have up to
+    `pipeline.longest(side)` tokens; for models of Hugging Face, the environment variables `HEADLIGHT_MODEL_TOKENS` and
+    `HEADLIGHT_TRACE_MEGABYTES` raise this maximum.
 
     Args:
-        pipeline: the pipeline of our own model, or of a Hugging Face model.
-        source: the text. A decoder alone reads it and then the target.
-        target: what the decoder reads. It is needed by an encoder with a decoder, unless `kinds` is `["encoder"]` alone.
-        kinds: kinds of attention; None for all kinds that the model has.
+        pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
+        source: the text that the encoder reads. A model with only a decoder reads source and target as one text.
+        target: the text that the decoder reads. A model with encoder and decoder needs it, unless `kinds` is `["encoder"]`.
+        kinds: kinds of attention: `encoder`, `decoder` or `cross`; None for all kinds that the model has.
         megabytes: the limit, in units of a million bytes.
 
     Raises:
         InputError: the limit is too small even for one layer at a time (the message says how much is needed), an argument has a
-            wrong type, the model cannot read a text or lacks a kind of attention, the target is missing, or an encoder alone
-            gets one.
+            wrong type, the model cannot read a text or lacks a kind of attention, the target is missing, or there is a target
+            for a model with only an encoder.
         ConfigError: `megabytes` is not a number of at least 0.
     """
     check_text_pipeline(pipeline)
@@ -121,7 +121,7 @@ def _parts(pipeline: TextPipeline, text: _Text, places: Sequence[tuple[str, int]
 
 @torch.inference_mode()
 def _recorded(pipeline: TextPipeline, text: _Text, paths: Sequence[str]) -> Recording:
-    """Run the model, and return the tensors at these paths."""
+    """Run the model, and return the tensors at `paths`. If the target is missing, only the encoder runs."""
     network = pipeline.network
     with tracing(network, keep=paths) as values:
         if text.target is None and text.source is not None and "decoder" in pipeline.stacks:
@@ -147,7 +147,7 @@ def _kinds(pipeline: TextPipeline, kinds: Sequence[str] | None) -> tuple[str, ..
 
 
 def _encoded(pipeline: TextPipeline, source: str, target: str | None, kinds: Sequence[str]) -> _Text:
-    """The ids of the text, for the sides that the chosen kinds need."""
+    """The token ids of the text, for the sides that the chosen kinds of attention need."""
     ids = pipeline.encode(source, "source").ids
     if pipeline.stacks == ("decoder",):
         joined = ids if target is None else (*ids, *pipeline.encode(target, "target").ids)
@@ -166,7 +166,7 @@ def _encoded(pipeline: TextPipeline, source: str, target: str | None, kinds: Seq
 
 
 def _layer_bytes(pipeline: TextPipeline, text: _Text, kind: str) -> int:
-    """Bytes of the attention weights of one layer; 0 if the kind does not run."""
+    """Bytes of the attention weights of one layer; 0 if this kind of attention does not run."""
     _, heads = head_counts(pipeline.network)[kind]
     queries, keys = text.length(Kind.of(kind).queries), text.length(Kind.of(kind).keys)
     return heads * queries * keys * pipeline.token_table("source").element_size()

@@ -38,13 +38,13 @@ class Call:
     """One call, and the calls that it made.
 
     Attributes:
-        path: path of the module that the call belongs to; "" for the model itself.
-        name: name of the function, or of the class whose constructor or `forward` ran.
-        function: the function that ran, in the form `module:qualified name` that `find` reads.
-        inputs: name and value of each argument, as text. A tensor is its shape, with its dtype unless that is float32.
-            Arguments equal to their defaults are left out.
+        path: path of the module that was called, or that called the function; "" for the model itself.
+        name: name of the function or method, or of the class whose constructor or `forward` ran.
+        function: the function that ran, such as `transformer.network.attention:MultiHeadAttention.forward`.
+        inputs: name and value of each argument, as text. For a tensor, the text is its shape, and its dtype unless that is
+            float32. For a module, arguments that are the default object are left out.
         output: the returned value as text, in the same form; "" for a constructor.
-        parameters: number of parameters of the module and all modules in it; 0 for a function.
+        parameters: number of parameters of the module and all modules in it; 0 if a function or another method ran.
         count: number of successive equal calls that this call stands for, such as those of `layers.0` and `layers.1`; 1 if it
             stands for itself alone. This call is the first of them.
         calls: the calls that this call made, in order.
@@ -60,16 +60,17 @@ class Call:
     calls: tuple["Call", ...]
 
     def __iter__(self) -> Iterator["Call"]:
-        """This call and all calls in it, in the order in which they began."""
+        """Yield this call and all calls in it, in the order in which they began."""
         yield self
         for call in self.calls:
             yield from call
 
 
 def constructor_calls(model: Transformer) -> Call:
-    """The constructor calls of a model: every module with its arguments.
+    """The constructor calls of a model as a tree: the constructor of every module, with its arguments. The root is the call for
+    the model itself.
 
-    The function builds the model again with parameters that have no memory. So it takes little time for a model of any size.
+    The model is built again, with parameters that have no memory, so the function takes little time for a model of any size.
 
     Raises:
         InputError: `model` is not a Transformer.
@@ -83,12 +84,12 @@ def constructor_calls(model: Transformer) -> Call:
 
 
 def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Call:
-    """The calls of one forward pass: every module that runs, and every public function of `transformer.network` that computes
-    something. A dropout inside a layer is missing if it drops nothing, because then it does not run.
+    """The calls of one forward pass as a tree: every module that runs, and every public function of `transformer.network` that
+    computes something. The root is the call of the model. A dropout that drops nothing does not run, and is missing.
 
     Args:
-        model: the model to run. It is not changed.
-        source, target: token ids, as in `Transformer.forward`.
+        model: the model to run. The model is not changed.
+        source, target: token ids. The source is None for a decoder without an encoder.
 
     Raises:
         InputError: `model` is not a Transformer, or it cannot read these ids.
@@ -103,13 +104,13 @@ def forward_calls(model: Transformer, source: Int[Tensor, "batch source"] | None
 
 
 def find(function: str) -> Callable[..., Any]:
-    """The function that a call ran.
+    """The function that a recorded call ran, found by its name.
 
     Args:
-        function: `Call.function` of the call.
+        function: `Call.function` of the call, such as `transformer.network.attention:MultiHeadAttention.forward`.
 
     Raises:
-        PathError: there is no such function in this library or in torch.
+        PathError: there is no such function in this library or in `torch.nn`.
     """
     if not isinstance(function, str):
         raise PathError("The function {function!r} is not that of a recorded call.", function=function)
@@ -123,11 +124,12 @@ def find(function: str) -> Callable[..., Any]:
 
 
 def explanation(call: Call) -> str:
-    """The docstring of the class or the function that a call ran. It may be inherited from a parent class.
+    """The docstring of the function that a call ran; for a constructor or `forward`, the docstring of the class. It may be
+    inherited from a parent class; "" if there is no docstring.
 
     Raises:
         InputError: `call` is not a Call.
-        PathError: the function of the call is not in this library or in torch.
+        PathError: the function of the call is not in this library or in `torch.nn`.
     """
     if not isinstance(call, Call):
         raise InputError("The call must be a Call, as `forward_calls` returns it, not {call!r}.", call=call)
@@ -136,7 +138,7 @@ def explanation(call: Call) -> str:
 
 
 def described(value: object) -> str:
-    """A value as a short text: `[1, 9, 512]` for a tensor, with its dtype unless that is float32."""
+    """A value as a short text. For a tensor, its shape, such as `[1, 9, 512]`, and its dtype unless that is float32."""
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f" {str(value.dtype).removeprefix('torch.')}"
         return f"{list(value.shape)}{kind}"
@@ -170,8 +172,8 @@ class _Open:
 
 
 class _Recorder:
-    """Records calls of this thread within its context: the calls of `method` (`forward` or `__init__`) of all modules, and of
-    every public function of the network, except those in `MODULES_WITHOUT_COMPUTATION`."""
+    """Records the calls of this thread within its context: of `method` (`forward` or `__init__`) of all modules, and of every
+    public function of the network, except those in `MODULES_WITHOUT_COMPUTATION`."""
 
     def __init__(self, method: str) -> None:
         self.method, self.roots = method, list[_Open]()
@@ -260,13 +262,13 @@ def _alike(first: Call, second: Call) -> bool:
 
 
 def _given(called: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor or a method that are not the default object itself."""
+    """The arguments of a constructor or a method, without those that are the same object as their default."""
     defaults = {name: parameter.default for name, parameter in inspect.signature(called).parameters.items()}
     return {name: value for name, value in arguments.items() if value is not defaults.get(name, inspect.Parameter.empty)}
 
 
 class NoMemory(TorchFunctionMode):
-    """In this context, and only in this thread, new parameters of modules have shapes, but no memory and no values."""
+    """A context in which new parameters of modules have shapes, but no memory and no values. Other threads are not affected."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

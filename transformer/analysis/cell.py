@@ -1,4 +1,4 @@
-"""The computation of any single number of one head's attention, repeated from the numbers that it depends on.
+"""The computation of any single number of one attention head, repeated from the numbers that it depends on.
 
     explanation = explain(model, trace, "encoder", 0, 2, "scores", row=3, column=5)
     explanation.terms, explanation.result, explanation.traced
@@ -27,10 +27,11 @@ TOLERANCE = 1e-5
 
 
 class Term(NamedTuple):
-    """One term of the sum or quotient that computes a number.
+    """One term of the computation of a number: of a sum or a quotient, or the only input.
 
     Attributes:
-        label: the axis of the sum and the index on this axis, counted from 0: `d_head 3`, `key 5`.
+        label: for a term of a sum along an axis, the axis and the index, counted from 0: `d_head 3`, `key 5`. For other terms,
+            the name of the number or the path of its tensor.
         left, right: the two numbers that the term is computed from, in the order of the formula.
         value: the value of the term.
     """
@@ -43,11 +44,11 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The computation of one number.
+    """The computation of one number of a forward pass: the operation, its terms, and the result beside the traced number.
 
     Attributes:
-        step: the kind of tensor that has the number: `AttentionStep.name`, or outside the heads `Stop.kind`; "" for a number
-            that is not in a tensor of a trace (`explanation_of`).
+        step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`), or outside the heads `Stop.kind`;
+            "" for a number that is not in a tensor of a trace (`explanation_of`).
         row, column: place of the number in the matrix of one text, counted from 0.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
@@ -58,10 +59,10 @@ class Explanation:
                 is e to the power of `right`. The result is the value at `column` divided by the `total`.
             `nothing to look at`: every score of the row is −∞, so every weight of the row is 0.
             `joined`: a copy of the element `dimension` of the output of head `head`; both are in `extra`, counted from 0.
-            `recorded`: computed by the code of another network, which is not repeated here.
+            `recorded`: computed by the code of a Hugging Face model, which is not repeated here.
             `biased`: the sum of the `score` and the `bias`.
             `sum`: the sum of the values of `terms`, each a number of another tensor.
-            `made from`: a number computed from the only term, by the operation that `Stop.operation` names.
+            `made from`: an activation such as ReLU (`Stop.operation`), applied to the only term.
             `LayerNorm`: the only term's number, minus the `mean`, divided by the root of `variance` plus `eps`, times `gamma`,
                 plus `beta`.
         terms: the terms of the operation; empty for `given`, `kept`, `replaced`, `joined`, `recorded` and `biased`.
@@ -92,7 +93,7 @@ class Explanation:
 
     @property
     def agrees(self) -> bool:
-        """Whether `result` and `traced` are equal up to rounding. An intervention on this tensor makes them differ."""
+        """Whether `result` and `traced` are equal up to rounding. They can differ after an intervention on the tensor."""
         # The rounding error grows with the size of the terms, even if they cancel each other in the sum.
         size = sum(abs(term.value) for term in self.terms if math.isfinite(term.value))
         return math.isclose(self.result, self.traced, rel_tol=TOLERANCE, abs_tol=TOLERANCE * max(size, 1e-3))
@@ -109,14 +110,14 @@ def explain(
     column: int,
     item: int = 0,
 ) -> Explanation:
-    """How one number of a head's matrix is computed. The computation is repeated from the numbers that it depends on.
+    """The computation of one number in a matrix of an attention head, repeated from the numbers that it depends on.
 
     Args:
-        model: the model that was traced. Its weights are read. None for another network, for which only the trace is read.
-        trace: a trace of the model in evaluation mode.
-        kind: `encoder`, `decoder` or `cross`.
+        model: the model that was traced. Its weights are read. None for a Hugging Face model, of which only the trace is read.
+        trace: every tensor of a forward pass of the model in evaluation mode.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
-        step_name: name of the matrix, one of `step_names(trace, kind)`.
+        step_name: name of the matrix, such as `scores`; one of `step_names(trace, kind)`.
         row, column: place of the number in the matrix, counted from 0.
         item: number of the text in the batch, counted from 0.
 
@@ -143,22 +144,28 @@ Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 
 
 def explanation_of(computation: Computation, traced: float, column: int = 0) -> Explanation:
-    """The explanation of a number that is not in a tensor of a trace, such as a number of the logit lens. `traced` is its value
-    in the run. For a softmax, `column` is the index of the explained score."""
+    """The `Explanation` of a number that is not in a tensor of a trace, such as a number of the logit lens.
+
+    Args:
+        computation: the operation, terms, extra numbers and result, as in `Explanation`.
+        traced: the number that the model computed.
+        column: for a softmax, the index of the explained score, counted from 0.
+    """
     return Explanation("", 0, column, *computation, traced)
 
 
 def product_of(
     left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str, bias: float | None = None
 ) -> Computation:
-    """The computation of the dot product of two vectors, plus a bias. `axis` names their axis in `Term.label`."""
+    """The dot product of two vectors, plus a bias if given, as a Computation: operation, terms, extra numbers and result.
+    `axis` names the axis of the vectors in `Term.label`."""
     terms = products(left, right, axis)
     extra = () if bias is None else (("bias", bias),)
     return "sum of products", terms, extra, sum_of_values(terms) + (bias or 0.0)
 
 
 def sum_of(values: Mapping[str, float]) -> Computation:
-    """The computation of a sum. `values` is label of a term (`Term.label`) → value of the term."""
+    """The sum of `values` (label of a term → value) as a Computation: operation, terms, extra numbers (here none), result."""
     return "sum", tuple(Term(name, value, 1.0, value) for name, value in values.items()), (), math.fsum(values.values())
 
 
@@ -176,7 +183,7 @@ class _Cell(NamedTuple):
     column: int
 
     def matrix(self, name: str) -> np.ndarray:
-        """The matrix of the step, or of another tensor of the attention, called `name`, for this head and text."""
+        """The matrix of this head and text in the tensor `name` of the attention: a step, or another tensor."""
         return head_matrix(self.trace, tensor_path(self.trace, self.kind, self.layer, name), self.head, self.item)
 
     def previous_step(self) -> str:
@@ -271,7 +278,7 @@ def _recorded(cell: _Cell) -> Computation:
 
 def _scaled_by_all(cell: _Cell) -> Computation:
     """The computation of a scaled score. All scores have the same divisor. The divisor is computed from the scaled score with
-    the largest absolute value, where it is most exact."""
+    the largest absolute value, which gives the most exact divisor."""
     scores, scaled = (cell.matrix(name).astype(float) for name in ("scores", "scaled_scores"))
     largest = np.unravel_index(abs(scaled).argmax(), scaled.shape)
     divisor = scores[largest] / scaled[largest] if scaled[largest] else 1.0
@@ -303,7 +310,8 @@ RECORDED = {
 
 
 def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
-    """The computation of the softmax of `scores` at the index `column`. `axis` names their axis in `Term.label`."""
+    """The softmax of a row of scores at the index `column`, counted from 0, as a Computation: operation, terms, extra numbers
+    and result. `axis` names the axis of the scores in `Term.label`."""
     largest = float(scores.max())
     if largest == -math.inf:
         terms = tuple(Term(f"{axis} {index}", -math.inf, -math.inf, 0.0) for index in range(len(scores)))
@@ -317,7 +325,8 @@ def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
 
 
 def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
-    """The computation of the element `output` of `linear(vector)`. `axis` names the axis of `vector` in `Term.label`."""
+    """The element `output`, counted from 0, of `linear(vector)` as a Computation: operation, terms, extra numbers and result.
+    `axis` names the axis of `vector` in `Term.label`."""
     bias = None if linear.bias is None else float(linear.bias[output].detach())
     return product_of(vector, as_array(linear.weight[output]), axis, bias)
 

@@ -32,10 +32,10 @@ def check_model(model: object) -> None:
 
 
 def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, Tensor]]:
-    """A model as a Readout, and a pass as path → tensor, for functions that compute logits from the residual stream.
+    """A model as a Readout (how it computes logits from the residual stream), and the tensors of a forward pass by path.
 
     Returns:
-        The Readout: `model` itself, or made from our own network. And the tensors: those of the trace, or `values` itself.
+        The Readout: `model` itself, or the Readout of a Transformer. And the tensors: those of a trace, or `values` itself.
 
     Raises:
         InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping, or a vector of
@@ -55,7 +55,8 @@ def readable_pass(model: object, values: object) -> tuple[Readout, Mapping[str, 
 
 
 def check_network(network: object) -> None:
-    """Check that `network` can be run and has taps: a `Transformer`, or another `Network` (`pipeline.decoding.generate`).
+    """Check that `network` is a model whose tensors can be traced: a `Transformer`, or the network of a Hugging Face model. The
+    object must be callable, and have taps.
 
     Raises:
         InputError: `network` is not such a network.
@@ -65,7 +66,7 @@ def check_network(network: object) -> None:
 
 
 def check_language_head(network: Any) -> None:
-    """Check that `network` has logits over its vocabulary. Base models and classifiers have none.
+    """Check that `network` has logits over its vocabulary. Base models and classifiers have no such logits.
 
     Raises:
         InputError: `network` is not a network, or has no such logits.
@@ -77,10 +78,10 @@ def check_language_head(network: Any) -> None:
 
 
 def check_own_network(pipeline: object) -> None:
-    """Check that `pipeline` is a pipeline that runs our own network.
+    """Check that `pipeline` is a pipeline with a Transformer of this library, not with a Hugging Face model.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, or runs another network.
+        InputError: `pipeline` is not a pipeline, or has a Hugging Face model.
     """
     check_text_pipeline(pipeline)
     if pipeline.model is None:  # pyright: ignore[reportAttributeAccessIssue]
@@ -88,7 +89,7 @@ def check_own_network(pipeline: object) -> None:
 
 
 def check_text_pipeline(pipeline: object) -> None:
-    """Check that `pipeline` is a pipeline, of our own network or of another network.
+    """Check that `pipeline` is a pipeline: a model with its tokenizer, of this library or of Hugging Face.
 
     Raises:
         InputError: `pipeline` is not a pipeline.
@@ -138,8 +139,8 @@ def check_array(name: str, values: object, axes: str) -> None:
 
 
 def check_filled_array(name: str, values: object, axes: str) -> None:
-    """Check that `values` is a NumPy array of numbers with these axes, and that no axis has the size 0. The arguments are those
-    of `check_array`.
+    """Check that `values` is a NumPy array of numbers with one axis for each name in `axes` (separated by spaces), and that no
+    axis has the size 0. The error message calls the array `name`.
 
     Raises:
         InputError: `values` is not an array of numbers, has another number of axes, or has an axis of size 0.
@@ -150,7 +151,8 @@ def check_filled_array(name: str, values: object, axes: str) -> None:
 
 
 def check_tensor(name: str, values: object, axes: str) -> None:
-    """Check that `values` is a tensor of floating-point numbers with these axes. The arguments are those of `check_array`.
+    """Check that `values` is a tensor of floating-point numbers with one axis for each name in `axes` (separated by spaces).
+    The error message calls the tensor `name`.
 
     Raises:
         InputError: `values` is not a tensor of floating-point numbers, has another number of axes, is sparse, or is on the
@@ -163,7 +165,8 @@ def check_tensor(name: str, values: object, axes: str) -> None:
 
 
 def check_id_tensor(name: str, ids: object, axes: str) -> None:
-    """Check that `ids` is a tensor of token ids with these axes. `name` and `axes` are those of `check_array`.
+    """Check that `ids` is a tensor of token ids with one axis for each name in `axes` (separated by spaces). The error message
+    calls the tensor `name`.
 
     Raises:
         InputError: `ids` is not a tensor of int64 or int32, has another number of axes, is sparse, or is on the device meta.
@@ -175,7 +178,8 @@ def check_id_tensor(name: str, ids: object, axes: str) -> None:
 
 
 def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
-    """Check that `values` is a NumPy array of truth values with the shape `shape`. `name` is that of `check_array`.
+    """Check that `values` is a NumPy array of truth values with the shape `shape`. The error message calls the array
+    `name`.
 
     Raises:
         InputError: `values` is not such an array.
@@ -188,14 +192,14 @@ def check_truth(name: str, values: Any, shape: Sequence[int]) -> None:
 
 
 def check_tokens(logits: Tensor, tokens: Tensor) -> None:
-    """Check that `tokens` has a token for each position of `logits`, and that each is in the vocabulary of the logits.
+    """Check that `tokens` has a token id for each position of `logits`, and that each id is in the vocabulary of the logits.
 
     Args:
         logits: a tensor whose last axes are batch, target and vocab.
         tokens: a tensor of ids with the axes batch and target.
 
     Raises:
-        InputError: the sizes differ, or there is no such token.
+        InputError: the sizes differ, or the vocabulary has no such id.
     """
     places, vocab = tuple(logits.shape[-3:-1]), logits.shape[-1]
     if tuple(tokens.shape) != places:
@@ -206,7 +210,7 @@ def check_tokens(logits: Tensor, tokens: Tensor) -> None:
 
 
 def check_ids(name: str, ids: object) -> None:
-    """Check that `ids` is a list of at least one token id.
+    """Check that `ids` is a list of at least one token id. The error message calls the list `name`.
 
     Raises:
         InputError: `ids` is not such a list.
@@ -216,10 +220,10 @@ def check_ids(name: str, ids: object) -> None:
 
 
 def listed_items(name: str, given: object) -> list[Any]:
-    """The items of a list or another ordered collection.
+    """The items of a list or another ordered collection, as a list. The error message calls the collection `name`.
 
     Raises:
-        InputError: `given` is a text, or is not such a collection.
+        InputError: `given` is a string, or is not such a collection.
     """
     listed = None if isinstance(given, str) else as_list(given)
     if listed is None:
@@ -228,7 +232,8 @@ def listed_items(name: str, given: object) -> list[Any]:
 
 
 def check_number(name: str, value: object, least: int | float, most: int | float = math.inf) -> None:
-    """Check that `value` is a whole number from `least` to `most`, or without `most`, a whole number of at least `least`.
+    """Check that `value` is a whole number from `least` to `most`, or without `most`, a whole number of at least `least`. The
+    error message calls the number `name`.
 
     Raises:
         InputError: `value` is not such a number.

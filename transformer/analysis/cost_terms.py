@@ -1,4 +1,4 @@
-"""The terms of a cost: for each tensor, its parameters, FLOPs or bytes as a product of sizes. Their sum is the cost.
+"""The terms of a cost: the parameters, FLOPs or bytes of each tensor as a product of sizes. The cost is the sum of the terms.
 
 for term in cost_terms(config, lengths, "flops", "feed-forward"):
     term.names, term.times, term.factors  # ('encoder.feed_forward.hidden', …), 4, (('', 2), ('batch', 1), …)
@@ -32,13 +32,13 @@ COUNTED = ("parameters", "flops", "bytes")
 
 
 class CostTerm(NamedTuple):
-    """The cost of a group of tensors, or of parameters, in which each costs the same.
+    """The cost of a group of tensors, or of a group of parameters. All members of the group cost the same.
 
     Attributes:
         names: paths of the tensors or parameters, without the number of the layer, such as `encoder.feed_forward.hidden`.
         times: number of tensors or parameters in the group, in all layers together.
         factors: (name, size) of each factor of the cost of one tensor or parameter. The name is that of an axis; for an axis of
-            positions, the side of its tokens; empty for a constant, and for the sizes of a parameter.
+            tokens, `source` or `target`; empty for a constant, and for the sizes of a parameter.
     """
 
     names: tuple[str, ...]
@@ -57,15 +57,17 @@ class CostTerm(NamedTuple):
 
 
 def cost_terms(config: TransformerConfig, lengths: Lengths, counted: str, work: str) -> tuple[CostTerm, ...]:
-    """The terms whose sum is the number `counted` of `cost(config, lengths)[work]`. Tensors with equal factors are one term.
+    """The terms whose sum is the cost of one kind of work: the number `counted` of `cost(config, lengths)[work]`. Tensors with
+    equal factors are one term.
 
     Args:
-        config, lengths: as for `transformer.network.cost.cost`.
-        counted: the field of `Cost`: `parameters`, `flops` or `bytes`.
-        work: the kind of work, one of `transformer.network.cost.WORK`.
+        config: sizes and variant of the model.
+        lengths: size of the model's input.
+        counted: what is counted: `parameters`, `flops` or `bytes`.
+        work: the kind of work, such as `feed-forward`; one of `transformer.network.cost.WORK`.
 
     Raises:
-        ConfigError: `counted` is not one of these fields, or `work` not one of these kinds.
+        ConfigError: `counted` or `work` is not one of these names.
     """
     one_of("counted", counted, COUNTED)
     one_of("work", work, WORK)
@@ -113,5 +115,5 @@ def _parameters(model: Transformer) -> Iterator[tuple[TensorPath, str, Factors]]
 
 
 def _name(place: TensorPath) -> str:
-    """The path without the number of the layer: `encoder.feed_forward.hidden`."""
+    """The path without the number of the layer, such as `encoder.feed_forward.hidden`."""
     return str(replace(place, layer=None))

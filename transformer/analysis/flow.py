@@ -1,5 +1,5 @@
-"""A part of the network as a diagram: its tensors in rows of chains, and a line to each tensor from those that it is computed
-from (`walk.Stop.inputs`)."""
+"""A diagram of one part of the network: its tensors, arranged in rows, and lines from the inputs of a tensor to the tensor
+(`walk.Stop.inputs`)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,14 +13,14 @@ MASKS = ("source_mask", "target_mask")
 
 
 class Flow(NamedTuple):
-    """A diagram of one part of the network, such as a sub-layer: where its tensors stand, and the lines between them.
+    """A diagram of one part of the network, such as a sub-layer: the places of its tensors, and the lines between them.
 
     Attributes:
         sources: the paths of tensors of other parts that are inputs of this part: the residual stream, the encoder's output.
-        rows: the rows from top to bottom. Each row has chains side by side. In a chain, each tensor is computed only from the
-            tensor before it. Queries, keys and values are three chains of one row.
-        lines: pairs of paths (from, to): all inputs except those within a chain, token ids and masks.
-        residual: the pairs (from, to) that are residual connections: from a source to a sum. They are not in `lines`.
+        rows: the rows from top to bottom. A row is a list of chains, side by side. A chain is a list of tensors (`Stop`), each
+            computed only from the tensor before it. Queries, keys and values are three chains of one row.
+        lines: pairs of paths (input, tensor) to connect. Pairs within a chain, token ids and masks have no line.
+        residual: the pairs (input, tensor) that are residual connections: from one of `sources` to a sum. Not in `lines`.
     """
 
     sources: list[str]
@@ -30,7 +30,7 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The diagram of one part of the network. `stops` has its tensors, in the order of computation.
+    """The diagram of one part of the network. `stops` describes the tensors of this part in the order of computation (`walk`).
 
     Raises:
         InputError: `stops` is not a list of `Stop`.
@@ -61,7 +61,7 @@ def flow_of(stops: Sequence[Stop]) -> Flow:
 
 def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
     """The chain in the last row that a stop continues: the chain's last tensor is the stop's only input, and both belong to the
-    same branch of an attention, or to none. None if there is no such chain."""
+    same branch of an attention (query, key, value), or both to no branch. None if there is no such chain."""
     for chain in rows[-1] if rows else []:
         if inputs == [chain[-1].path] and TensorPath.parse(chain[-1].path).branch == TensorPath.parse(stop.path).branch:
             return chain
@@ -70,7 +70,7 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
     """Whether `stop` begins a new chain in `row`: if the stop and all chains of the row belong to branches of an attention
-    (query, key, value), or if none of them does and the stop has no `inputs`, as position vectors."""
+    (query, key, value), or if they all belong to no branch and the stop has no `inputs`, such as position vectors."""
     branches = [TensorPath.parse(chain[0].path).branch for chain in row]
     branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

@@ -20,8 +20,8 @@ class Forcing(NamedTuple):
     Attributes:
         ids: ids of the predicted tokens of the target, then of the token that ends an answer, if the vocabulary has one.
         losses: −log of the probability of each of these tokens, in nats.
-        probabilities: the probability of each of these tokens.
-        best: the id of the most probable token in each row.
+        probabilities: the probability of each of these tokens, 0 to 1.
+        best: for each of these tokens, the id of the most probable token in the same row of the logits.
     """
 
     ids: tuple[int, ...]
@@ -31,21 +31,22 @@ class Forcing(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """The mean of the losses. Training without label smoothing minimises it."""
+        """The mean of the losses, in nats: the loss that training without label smoothing minimises."""
         return float(self.losses.mean())
 
 
 def forcing(pipeline: TextPipeline, trace: Trace, first: int = 0) -> Forcing:
-    """The probabilities and losses of the target's tokens, for the first text of a trace.
+    """The probability and the loss of each token of the target, for the first text of a trace.
 
     Args:
-        pipeline: the pipeline that was traced.
-        trace: a trace of a source with a target.
-        first: the first row of the logits that is used, counted from 0. A decoder alone reads the text and then the target in
-            one sequence; for it, pass the row of the last token of the text.
+        pipeline: the pipeline that was traced: the model and its vocabularies.
+        trace: every tensor of a forward pass over a source and a target.
+        first: the first row of the logits that is used, counted from 0. A model with only a decoder reads the text and then
+            the target in one sequence; for such a model, give the row of the last token of the text.
 
     Raises:
-        InputError: as in `target_of`; the target has no such row; or there is no token to predict.
+        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of this pipeline; the decoder did not run; the
+            target has no row `first`; or there is no token to predict.
     """
     target, eos = target_of(pipeline, trace), pipeline.vocabulary("target").eos
     check_number("first", first, 0, len(target) - 1)
@@ -61,7 +62,7 @@ def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
     """The target ids of the first text of the batch, as the decoder read them, without the padding at the end.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, or `trace` is not a trace of its tokens, or the decoder did not run.
+        InputError: `pipeline` is not a pipeline, `trace` is not a trace of this pipeline, or the decoder did not run.
     """
     check_run(pipeline, trace)
     if not trace.target_ids:
@@ -71,8 +72,8 @@ def target_of(pipeline: TextPipeline, trace: Trace) -> tuple[int, ...]:
 
 
 def parting(first: Sequence[Hashable], second: Sequence[Hashable]) -> int | None:
-    """The first position at which two sequences of tokens or ids differ, or at which one sequence has ended. None if they are
-    equal.
+    """The first position, counted from 0, at which two sequences of tokens or ids differ, or at which one of them has ended.
+    None if the sequences are equal.
 
     Raises:
         InputError: `first` or `second` is not a sequence.

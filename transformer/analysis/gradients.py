@@ -1,7 +1,7 @@
 """How much each input token, and each attention weight, matters for one token of an answer, measured by gradients.
 
-A trace is recorded without gradients, so each function runs the model once more. It leaves the parameters as they are: they get
-no `.grad`, and their `requires_grad` does not change.
+A trace is recorded without gradients, so each function runs the model again. The parameters do not change: they get no `.grad`,
+and keep their `requires_grad`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class InputGradients(NamedTuple):
         token: id of the token that is explained.
         output: its log-probability, in nats.
         baseline: its log-probability if all token vectors are the baseline; None for input × gradient, which has no baseline.
-        values: side → share of each token of the side, in nats. A positive share raises the log-probability.
+        values: side (`source`, `target`) → share of each token of the side, in nats. Positive: raises the log-probability.
     """
 
     token: int
@@ -65,24 +65,24 @@ def input_gradients(
     edits: Sequence[Edit] = (),
     baseline: Baseline = "zero",
 ) -> InputGradients:
-    """The share of each input token in the log-probability of one token of the answer, by the gradient with respect to the
-    token vectors. Position vectors get no share.
+    """The share of each input token in the log-probability of one token of the answer, computed from the gradient with respect
+    to the token vectors. Position vectors get no share.
 
-    With `steps` = 0, input × gradient: the product of a token's vector and its gradient. With more steps, integrated gradients
-    (Sundararajan et al. 2017): the mean gradient on the line from a baseline to the token vectors, times the difference between
-    the two. The shares sum to the difference between the log-probabilities at both ends, up to `gap`, because the mean is
-    computed by Gauss–Legendre quadrature. Some models normalise the input of the first layer and add no position vectors
-    (Llama, Gemma, T5). Their log-probability jumps near zero vectors, so the shares do not reach this sum; use the baseline
-    `mean` for these models.
+    With `steps` = 0, input × gradient: the dot product of a token's vector and its gradient. With more steps, integrated
+    gradients (Sundararajan et al. 2017): the mean gradient on the line from a baseline to the token vectors, times the
+    difference between the two. The shares sum to the difference between the log-probabilities at both ends, up to `gap`: the
+    error of computing the mean by Gauss–Legendre quadrature. Some models normalise the input of the first layer and add no
+    position vectors (Llama, Gemma, T5). Their log-probability jumps near zero vectors, so the shares do not reach this sum; use
+    the baseline `mean` for these models.
 
     Args:
-        pipeline: the pipeline that was traced, in evaluation mode.
-        trace: a trace; its first text is explained.
+        pipeline: the pipeline that was traced: the model, in evaluation mode, and its vocabularies.
+        trace: every tensor of a forward pass. The first text of the batch is explained.
         position: the row of the logits that predicts the token, counted from 0.
-        token: id of the token. By default, the token that follows in the target; at the end of the target, and in an encoder
-            alone, the most probable token.
-        steps: number of gradients to average, 0 to `MOST_STEPS`. The models that ship need 100 to 300 for a small `gap`.
-        edits: the interventions of the trace, if it has any; without `items`.
+        token: id of the token. By default, the token that follows in the target; at the end of the target, and for a model with
+            only an encoder, the most probable token.
+        steps: number of gradients to average, 0 to 500. The models of this library need 100 to 300 for a small `gap`.
+        edits: the interventions with which the trace was recorded, if any; without `items`.
         baseline: where integrated gradients begin: `zero` vectors, or for each token the `mean` of the token vectors of its
             vocabulary.
 
@@ -119,8 +119,8 @@ def input_gradients(
 def attention_gradients(
     pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, edits: Sequence[Edit] = ()
 ) -> dict[str, Float[np.ndarray, "layer head query key"]]:
-    """Kind of attention → weight × gradient, for each attention weight: what the weight adds to the log-probability of a token,
-    in nats, to first order. A positive value means that the weight makes the token more probable.
+    """Kind of attention (`encoder`, `decoder`, `cross`) → weight × gradient of each attention weight: how much the weight adds
+    to the log-probability of a token, in nats, to first order. Positive: the weight makes the token more probable.
 
     The gradient of a weight includes its effect through all later layers. Arguments and errors are those of `input_gradients`.
     """
@@ -131,8 +131,8 @@ def attention_gradients(
 def weights_and_gradients(
     pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, edits: Sequence[Edit] = ()
 ) -> dict[str, tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "layer head query key"]]]:
-    """Kind of attention → the attention weights, and for each the gradient of the log-probability of a token, in nats: the
-    factors of `attention_gradients`. Arguments and errors are those of `input_gradients`."""
+    """Kind of attention (`encoder`, `decoder`, `cross`) → the attention weights, and the gradient of the log-probability of a
+    token, in nats, with respect to each weight. Arguments and errors are those of `input_gradients`."""
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
     keep = [path for of_kind in paths.values() for path in of_kind]
@@ -185,7 +185,7 @@ def _edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _embeddings(trace: Trace) -> Embeddings:
-    """The token vectors of the first text, for each side that ran."""
+    """Path → the token vectors of the first text, for each side that ran."""
     paths = []
     for side in trace.sides:
         found = [path for name in EMBEDDINGS if (path := f"{side}_embedding.{name}") in trace]
@@ -196,7 +196,7 @@ def _embeddings(trace: Trace) -> Embeddings:
 
 
 def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddings:
-    """For each token vector, the mean of all rows of its embedding table, multiplied by the factor of the embedding."""
+    """Path → for each token vector, the mean of all rows of its embedding table, multiplied by the factor of the embedding."""
     means = {}
     for path, vectors in inputs.items():
         side: Side = "source" if path.startswith("source") else "target"
@@ -208,8 +208,8 @@ def _means(pipeline: TextPipeline, trace: Trace, inputs: Embeddings) -> Embeddin
 
 
 def _scaled(inputs: Embeddings, scales: Sequence[float] | np.ndarray, starts: Embeddings | None = None) -> Embeddings:
-    """A batch with one item for each scale, 0 to 1: the vectors at this fraction of the way from `starts` (by default zero) to
-    `inputs`. They are leaves that require gradients."""
+    """Path → a batch with one item for each scale, 0 to 1: the vectors at this fraction of the way from `starts` (by default
+    zero) to `inputs`. The batch is a leaf tensor that requires gradients."""
     leaves = {}
     for path, vectors in inputs.items():
         start = starts[path] if starts else torch.zeros_like(vectors)

@@ -1,8 +1,8 @@
 """Measures of attention heads: which keys each head attends to, and whether the task needs these keys.
 
 Each function reads attention weights as a NumPy array and computes all layers and heads at once. The mask may hide all keys of
-a query. Then all weights of the query are zero, and averages leave the query out. If the mask fill is a number instead of −∞,
-such a query attends to every key equally, and is counted.
+a query. Then all weights of the query are zero, and averages leave the query out. If the number that replaces hidden scores is
+finite, such a query attends to every key equally, and is counted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ def measure(
     aligned: Bool[np.ndarray, "query key"] | None = None,
     ids: Sequence[int] | Sequence[str] | None = None,
 ) -> dict[str, PerHead]:
-    """Measure → its value for each layer and head.
+    """Name of a measure → its value for each layer and head, a mean over the queries:
 
     - `entropy`: Shannon entropy of a query's weights, in bits: 0 if one key has all the weight, log2(keys) for equal weights.
     - `distance`: mean distance between query and key, in tokens, weighted by the attention.
@@ -40,14 +40,15 @@ def measure(
     - `diagonal`, `anti-diagonal`: share of the weight within one token of a line. The diagonal runs from the first query and
       first key to the last query and last key, the anti-diagonal from the first query and last key to the last query and first
       key.
-    - `duplicate`: share of the weight on earlier positions with the same token as the query's.
-    - `induction`: share of the weight on the positions right after the positions of `duplicate`: how the text went on earlier.
-      A head that completes repeated texts has a high share (Olsson et al. 2022). Like `duplicate`, it counts only queries that
-      have such a key.
+    - `duplicate`: share of the weight on earlier positions with the same token as the query's. Only queries with such a key are
+      counted.
+    - `induction`: share of the weight on the positions right after those of `duplicate`: on tokens that followed the query's
+      token earlier. A head that completes repeated texts has a high share (Olsson et al. 2022). Only queries with such a key
+      are counted.
     - `alignment`: share of the weight on the keys that a query needs for the task. Only queries that need a key are counted.
 
     Args:
-        weights: weights whose rows sum to 1, or to 0 if the query may attend to no key.
+        weights: attention weights. The weights of a query sum to 1, or to 0 if the query may attend to no key.
         aligned: True where a query needs a key for the task. `alignment` is left out if `aligned` is None or has no True.
         ids: for self-attention, the id of each token of the text, or the tokens themselves. `duplicate` and `induction` are
             left out if `ids` is None or no token occurs twice.
@@ -89,10 +90,11 @@ def measure(
 
 
 def mean_of(measures: Iterable[dict[str, PerHead]]) -> dict[str, PerHead]:
-    """The mean of each measure over several sentences. If some sentences do not have a measure, it is averaged over the others.
+    """Name of a measure → its mean over several sentences, for each layer and head. Sentences without the measure are not
+    counted.
 
     Args:
-        measures: a result of `measure` for each sentence.
+        measures: for each sentence, a result of the function `measure`.
 
     Raises:
         InputError: `measures` is not a list of such results, or the results differ in the number of layers or heads.
@@ -134,12 +136,12 @@ def shift(
     first: int,
     second: int,
 ) -> PerHead:
-    """How much more each head attends to one key than to another in sentence a, compared with sentence b: −1 to 1. It is
-    ½[(a₁ − a₂) − (b₁ − b₂)], where a₁ is the weight of key `first` in sentence a.
+    """How far each head moves its attention from key `first` to key `second` when sentence b replaces sentence a, −1 to 1:
+    ½[(a₁ − a₂) − (b₁ − b₂)], where a₁ and a₂ are the weights of the keys `first` and `second` in sentence a.
 
     Args:
-        weights_a, weights_b: the weights of one query in two sentences that differ in a word.
-        first, second: index of the right key in sentence a, and of the right key in sentence b.
+        weights_a, weights_b: the attention weights of one query, such as a pronoun, in two sentences that differ in a word.
+        first, second: index of the key that the query refers to in sentence a, and in sentence b.
 
     Raises:
         InputError: the weights are not arrays of numbers with the axes layer, head and key, or have different numbers of layers
@@ -157,12 +159,11 @@ def shift(
 
 
 def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
-    """Attention rollout (Abnar and Zuidema 2020): for each position after each layer, the share of its content that could come
-    from each input token, if every layer copied half of its stream and mixed the other half by the mean of its heads.
+    """Attention rollout (Abnar and Zuidema 2020): for each position (query) after each layer, the share of its content that
+    would come from each input token (key) if every layer copied half of the residual stream unchanged, and mixed the other half
+    by the mean weights of its heads. Only for self-attention, because queries and keys must be the same tokens.
 
-    Only for self-attention, because its queries and keys are the same tokens.
-
-        A_l = ½ (W_l + I), rows rescaled to sum to 1;   R_l = A_l R_{l−1};   W_l: mean weights of the heads of layer l
+        R_l = A_l R_{l−1};   A_l = ½ (W_l + I), rows rescaled to sum to 1;   W_l: mean weights of the heads of layer l
 
     Raises:
         InputError: the weights are not an array of numbers with the axes layer, head, query and key, are empty, or have
@@ -176,8 +177,8 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
 
 
 def mixed_with_stream(weights: Weights) -> Float[np.ndarray, "layer query key"]:
-    """The matrices A_l of `rollout`: half the mean over the heads of a layer, half the stream unchanged. Arguments and errors
-    are those of `rollout`."""
+    """The matrices of attention rollout, one for each layer: ½ (W + I), with rows rescaled to sum to 1, where W is the mean of
+    the weights over the heads. Arguments and errors are those of `rollout`."""
     check_filled_array("weights", weights, WEIGHT_AXES)
     if weights.shape[-2] != weights.shape[-1]:
         template = "Rollout needs as many queries as keys; these weights have {queries} queries and {keys} keys."
@@ -189,8 +190,8 @@ def mixed_with_stream(weights: Weights) -> Float[np.ndarray, "layer query key"]:
 def reachable(
     allowed: Bool[np.ndarray, "layer head query key"],
 ) -> Bool[np.ndarray, "layer query key"]:
-    """True where content of an input token (key) can have come to a position (query) after a layer: by residual connections
-    and by heads. `allowed` is True where a query may attend to a key. Raises the same errors as `rollout`."""
+    """True where information of an input token (key) can have reached a position (query) after a layer, through residual
+    connections and heads. `allowed` is True where a query may attend to a key. Raises the same errors as `rollout`."""
     check_array("allowed", allowed, WEIGHT_AXES)
     return rollout(allowed.astype(np.float32)) > 0
 
@@ -198,14 +199,14 @@ def reachable(
 def alignment_mask(
     alignment: Iterable[tuple[int, int]] | None, queries: int, keys: int
 ) -> Bool[np.ndarray, "query key"] | None:
-    """A task's alignment as a matrix over cross-attention, True where a query needs a key; None if the task has no alignment.
+    """A mask over the weights of cross-attention, True where a query needs a key for the task; None if `alignment` is None.
 
     Row `t` of the decoder reads token `t` of its input and predicts the next token. Both source and target begin with `<sos>`,
     so target token `i` belongs to row `i`, and source token `j` to key `j + 1`.
 
     Args:
-        alignment: pairs (target index, source index), where `<sos>` and `<eos>` are not counted; or None. Pairs outside the
-            matrix are ignored.
+        alignment: pairs (target index, source index) of tokens that belong together, from 0, `<sos>` and `<eos>` not counted.
+            None if the task has no alignment. Pairs outside the matrix are ignored.
         queries, keys: number of rows and of columns of the matrix.
 
     Raises:
@@ -223,8 +224,8 @@ def alignment_mask(
 
 
 def _repetitions(ids: Sequence[int] | Sequence[str], queries: int, keys: int) -> dict[str, Bool[np.ndarray, "query key"]]:
-    """`duplicate` and `induction` → True for the keys that the measure counts. Raises InputError if there is not one id per
-    position."""
+    """`duplicate` and `induction` → True for the keys that the measure counts. Raises InputError if there is not exactly one id
+    for each position."""
     listed = as_list(ids)
     if listed is None or not all(isinstance(each, str) or is_whole(each) for each in listed):
         raise InputError("ids must be a list of token ids or of tokens, such as [1, 5, 2], not {ids!r}.", ids=ids)

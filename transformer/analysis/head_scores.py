@@ -1,4 +1,4 @@
-"""Scores of attention heads over many texts: the mean of each measure, with one trace in memory at a time."""
+"""Scores of attention heads over many texts: the mean of each of `head_measures`, with one trace in memory at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -25,8 +25,8 @@ class HeadScores(NamedTuple):
 
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
-        means: measure → mean over the texts, for each layer and head. A text without the measure is not counted; a measure that
-            no text has had is missing. The arrays do not change when the next text is read.
+        means: name of a measure → its mean over the texts, for each layer and head. Texts without the measure are not counted;
+            a measure that no text has had so far is missing. The arrays do not change when the next text is read.
     """
 
     done: int
@@ -37,18 +37,18 @@ class HeadScores(NamedTuple):
 def head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> Iterator[HeadScores]:
-    """Yield, after each text, the mean of each measure over the texts so far, for every head. `head_measures.measure` defines
-    the measures.
+    """Yield, after each text, the mean over the texts so far of each measure of every head, such as `previous`: the weight on
+    the token before the query. `head_measures.measure` defines the measures.
 
         for scores in head_scores(pipeline, texts, "encoder", ["previous"]):
             print(scores.done, scores.means["previous"])
 
     Args:
-        pipeline: the pipeline of our own model, or of a Hugging Face model.
+        pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
         texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
-            model's own answer; a decoder alone reads only the text.
-        kind: `encoder`, `decoder` or `cross`.
-        measures: some of `SCORES`; None for all measures that exist for this kind.
+            model's own answer; a model with only a decoder reads only the text.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
+        measures: names of measures, some of `SCORES`; None for all measures that exist for this kind.
 
     Raises:
         InputError: an argument has a wrong type, there are no texts, the model cannot read a text, it has no such kind of
@@ -65,7 +65,8 @@ def head_scores(
 def mean_head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> dict[str, PerHead]:
-    """Measure → its mean over all texts, for each layer and head: `means` of the last result of `head_scores`.
+    """Name of a measure → its mean over all texts, for each layer and head: `means` of the last result of `head_scores`.
+    Arguments are those of `head_scores`.
 
     Raises:
         InputError: as in `head_scores`, or no text has a measure that `measures` names.
@@ -93,7 +94,8 @@ def _reports(pipeline: TextPipeline, texts: Iterable[Text], kind: Kind, names: S
 
 
 def _measured(kind: Kind, trace: Trace) -> dict[str, PerHead]:
-    """The measures of a trace, computed layer by layer, so that the weights of all layers are not copied."""
+    """Name of a measure → its value for each layer and head of a trace. Computed layer by layer, so that the weights of all
+    layers are not copied."""
     weights = (trace.weights(kind, layer).double().numpy() for layer in range(trace.layers(kind)))
     ids = None if kind == Kind.CROSS else trace.ids_of(kind.queries)[0]
     layers = [measure(of_layer, ids=ids) for of_layer in weights]

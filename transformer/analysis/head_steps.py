@@ -21,7 +21,7 @@ from transformer.tracing.trace import Trace
 # outside the attention.
 TENSOR_NAMES = {name: f"{name}.heads" for name in ("query", "key", "value")}
 # The steps after `scores`; softmax reads the result of the last step. `capped_scores` and `position_bias` exist only in some
-# other networks.
+# Hugging Face models.
 SCORING = ("scaled_scores", "capped_scores", "position_bias", "masked_scores")
 # The axes that have a token at each index.
 TOKEN_AXES = ("query", "key")
@@ -36,12 +36,12 @@ class AttentionStep:
 
     Attributes:
         name: `input`, `memory` (cross-attention only), `query`, `key`, `value`, `scores`, `scaled_scores`, `masked_scores`,
-            `weights`, `head_output`, `concatenated` or `output`; in some other networks also `capped_scores` and
+            `weights`, `head_output`, `concatenated` or `output`; in some Hugging Face models also `capped_scores` and
             `position_bias`.
         path: path of the tensor in the trace.
-        axes: names of the matrix's two axes, rows first: ("query", "d_head").
-        tokens: which tokens label each of the two axes: "query", "key", or None for an axis without tokens.
-        whole: name and size of every axis of the tensor in the trace.
+        axes: names of the matrix's two axes, rows first, such as ("query", "d_head").
+        tokens: for each of the two axes, whose tokens are its labels: "query", "key", or None for an axis without tokens.
+        whole: name and size of every axis of the whole tensor in the trace.
         values: the matrix of one batch item and, if the tensor has a head axis, of one head. Read-only.
         hidden: True where the mask hides a score; all False in the steps before the mask. It has the shape of `values`.
     """
@@ -56,9 +56,13 @@ class AttentionStep:
 
 
 def step_names(trace: Trace, kind: str) -> tuple[str, ...]:
-    """The names of a head's matrices (`AttentionStep.name`), in the order in which they are computed. The variant of the
-    network decides whether scores are scaled or masked first. For a network that is not our own, the names are those of its
-    first layer.
+    """The names of the matrices that one head computes (`AttentionStep.name`), in the order of computation. The configuration
+    of the network decides whether scores are scaled or masked first. For a Hugging Face model, the names are those of its first
+    layer.
+
+    Args:
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
 
     Raises:
         InputError: `trace` is not a Trace, there is no such kind, or the decoder ran alone and has no cross-attention.
@@ -78,26 +82,26 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
     """Every matrix of one head's computation, from the input of the attention to its output.
 
     Args:
-        trace: a trace of a model in evaluation mode.
-        kind: `encoder`, `decoder` or `cross`.
+        trace: every tensor of a forward pass of a model in evaluation mode.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
         layer, head: numbers of the layer and the head, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: there is no such kind, or the decoder ran alone and has no cross-attention.
+        InputError: `trace` is not a Trace, there is no such kind, or the decoder ran alone and has no cross-attention.
         PathError: there is no such layer, head or batch item.
     """
     return tuple(attention_step(trace, kind, layer, head, name, item) for name in step_names(trace, kind))
 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    """One matrix of one head's computation. The other arguments and errors are those of `attention_steps`.
+    """The matrix called `name` of one head's computation. The other arguments and errors are those of `attention_steps`.
 
     Args:
-        name: one of `step_names`.
+        name: one of the names that `step_names` returns, such as `scores`.
 
     Raises:
-        PathError: there is no such step.
+        PathError: there is no matrix with this name.
     """
     check_step(trace, kind, name)
     path = tensor_path(trace, kind, layer, name)
@@ -118,10 +122,11 @@ def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, it
 
 
 def check_step(trace: Trace, kind: str, name: object) -> None:
-    """Check that `name` is one of `step_names(trace, kind)`.
+    """Check that `name` is one of `step_names(trace, kind)`, the matrices that a head computes.
 
     Raises:
-        PathError: `name` is not one of these steps. `step_names` raises the other errors.
+        InputError: as in `step_names`.
+        PathError: `name` is not one of these names.
     """
     names = step_names(trace, kind)
     if not isinstance(name, str) or name not in names:
@@ -129,14 +134,17 @@ def check_step(trace: Trace, kind: str, name: object) -> None:
 
 
 def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
-    """The path of a step's tensor in the trace.
+    """The path of a tensor of one attention, such as `encoder.layers.0.self_attention.scores`. The function does not check
+    whether the tensor exists.
 
     Args:
-        name: name of a step, or of another tensor of the attention: `query.split`.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
+        layer: number of the layer, counted from 0.
+        name: one of `step_names`, or the name of another tensor of the attention, such as `query.split`.
 
     Raises:
         InputError: `trace` is not a Trace, or does not have this kind of attention.
-        PathError: there is no such layer, or the name is not a text. The function does not check whether the tensor exists.
+        PathError: there is no such layer, or `name` is not a string.
     """
     check_trace(trace)
     if not isinstance(name, str):
@@ -153,8 +161,8 @@ def tensor_path(trace: Trace, kind: str, layer: int, name: str) -> str:
 
 
 def head_matrix(trace: Trace, path: str, head: int, item: int) -> np.ndarray:
-    """The part of a tensor that belongs to a batch item and, if the tensor has a head axis, to a head. If several heads share
-    one head of keys and values, the matrix is the part of the shared head.
+    """The part of the tensor at `path` that belongs to one text of the batch (`item`, counted from 0) and, if the tensor has a
+    head axis, to one head. If several heads share one head of keys and values, the matrix is that of the shared head.
 
     Raises:
         InputError: `trace` is not a Trace.

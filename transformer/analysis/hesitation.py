@@ -15,7 +15,7 @@ class Hesitation(NamedTuple):
     """A token that the model wrote although its probability was small.
 
     Attributes:
-        row: the place of the token in the answer, counted from 0.
+        row: the index of the token in the answer, counted from 0.
         token, probability: id of the written token, and its probability, 0 to 1.
         other, other_probability: id of the second most probable token, and its probability.
     """
@@ -28,10 +28,10 @@ class Hesitation(NamedTuple):
 
 
 def hesitation(probabilities: Float[np.ndarray, "row vocab"]) -> Hesitation | None:
-    """The token with the smallest probability in a greedy answer. None if this probability is at least `UNSURE`.
+    """The token with the smallest probability in a greedy answer. None if this probability is at least 0.5 (`UNSURE`).
 
     Args:
-        probabilities: probabilities of the next token: a row for each token of the answer, including `<eos>`.
+        probabilities: a row for each token of the answer, including `<eos>`: the distribution from which the token was chosen.
 
     Raises:
         InputError: the probabilities are not an array of numbers with at least one row and two tokens.

@@ -25,8 +25,9 @@ class Progress(NamedTuple):
     Attributes:
         done, total: number of heads that have been silenced so far, and number of all heads.
         before: log-probability of the token with no head silenced, in nats.
-        drops: kind → drop in log-probability, in nats, for each layer and head; NaN for heads that have not been silenced yet.
-            A positive drop means that the token is less probable without the head. The arrays do not change later.
+        drops: kind of attention (`encoder`, `decoder`, `cross`) → drop in log-probability, in nats, for each layer and head;
+            NaN for heads that have not been silenced yet. A positive drop means that the token is less probable without the
+            head. Later results do not change these arrays.
     """
 
     done: int
@@ -36,7 +37,8 @@ class Progress(NamedTuple):
 
 
 def head_counts(model: Network) -> dict[str, tuple[int, int]]:
-    """Kind of attention → number of its layers, and number of heads in each. Kinds that the model lacks are left out.
+    """Kind of attention (`encoder`, `decoder`, `cross`) → number of layers, and number of heads in each layer. Kinds that the
+    model lacks are left out.
 
     Raises:
         InputError: `model` is not a network.
@@ -52,11 +54,11 @@ def head_counts(model: Network) -> dict[str, tuple[int, int]]:
 
 
 class Predictions(NamedTuple):
-    """The probabilities of the tokens of a text in a run, without the tensors of the run.
+    """The probabilities of wanted tokens: those that the rows of the logits should predict (`predictions`).
 
     Attributes:
         given: the probability of each wanted token, 0 to 1.
-        best: the id of the most probable token in the row of each wanted token.
+        best: for each wanted token, the id of the most probable token in the same row of the logits.
     """
 
     given: Float[np.ndarray, " row"]
@@ -74,10 +76,10 @@ def predictions(
     """Run one forward pass with edits, and return the probabilities of the wanted tokens.
 
     Args:
-        model: our own network, or another network with taps, in evaluation mode. It is not changed.
-        source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
-        wanted: the id that each row of the logits should predict, beginning with the first row.
-        edits: interventions.
+        model: a Transformer, or the network of a Hugging Face model (`pipeline.network`), in evaluation mode. Not changed.
+        source, target: token ids; the target is the decoder's input. The source is None for a model with only a decoder.
+        wanted: the id of the token that each row of the logits should predict, from the first row on.
+        edits: interventions in the forward pass.
 
     Raises:
         InputError: `model` is not a network, has no language head, or cannot read the ids; or `wanted` is not a list of ids of
@@ -102,12 +104,12 @@ def head_importance(
     token: int,
     edits: Sequence[Edit] = (),
 ) -> Iterator[Progress]:
-    """Silence each head of the model in turn, and measure how much the log-probability of a token drops. Yields all drops so
-    far after each batch of up to `BATCH_SIZE` heads.
+    """Silence each head of the model in turn (set its attention weights to 0), and measure how much the log-probability of a
+    token drops. Yields all drops so far after each batch of up to 16 heads (`BATCH_SIZE`).
 
     Args:
-        model: our own network, or another network with taps, in evaluation mode. It is not changed.
-        source, target: ids; the target is the decoder's input. The source is None for a decoder alone.
+        model: a Transformer, or the network of a Hugging Face model (`pipeline.network`), in evaluation mode. Not changed.
+        source, target: token ids; the target is the decoder's input. The source is None for a model with only a decoder.
         position: the row of the logits that predicts the token, counted from 0.
         token: id of the token.
         edits: interventions in every run, also in the run without a silenced head.

@@ -1,4 +1,4 @@
-"""Label smoothing (section 5.4): the target distribution of training, in which the right token does not have all the weight."""
+"""Label smoothing (Vaswani et al. 2017, section 5.4): training targets in which the right token has a probability below 1."""
 
 from numbers import Real
 
@@ -10,7 +10,7 @@ from transformer.errors import InputError
 
 
 def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarray, " vocab"]:
-    """The target distribution for one right token: a share `smoothing` is spread evenly over all tokens, including this one.
+    """The target distribution for one right token: a share `smoothing` is spread evenly over all tokens of the vocabulary.
 
     So the right token gets 1 − ε + ε / vocab. If a model gives the right token a higher probability than this, the loss grows.
 
@@ -20,7 +20,7 @@ def smoothed_target(vocab: int, token: int, smoothing: float) -> Float[np.ndarra
         smoothing: ε, from 0 to 1.
 
     Raises:
-        InputError: an argument is outside its limits.
+        InputError: `vocab` is less than 1, `token` is not in the vocabulary, or `smoothing` is not from 0 to 1.
     """
     check_number("vocab", vocab, 1)
     check_number("token", token, 0, vocab - 1)
@@ -44,6 +44,6 @@ def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
 
 
 def least_loss(vocab: int, smoothing: float) -> float:
-    """The smallest loss that label smoothing allows for a token, in nats. The arguments and errors are those of
-    `smoothed_target`."""
+    """The smallest loss of one token that label smoothing allows, in nats: the entropy of the smoothed target. Arguments and
+    errors are those of `smoothed_target`."""
     return entropy(smoothed_target(vocab, 0, smoothing))

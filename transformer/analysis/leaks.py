@@ -1,7 +1,8 @@
 """Leaks through a mask: predictions before and after a change of tokens that the mask should hide.
 
-Each function changes tokens that a mask should hide, runs the model before and after, and compares predictions that should not
-change. An edit can remove the mask (`transformer.tracing.phrases`: "no causal mask", "no padding mask").
+Each function that returns a `Leak` changes tokens that a mask should hide, runs the model before and after the change, and
+compares predictions that should stay equal. An edit can remove the mask (`transformer.tracing.phrases`: "no causal mask", "no
+padding mask").
 """
 
 from collections.abc import Sequence
@@ -29,15 +30,15 @@ NO_TOKEN = -1  # not the id of any token
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """Predictions before and after a change that should not affect them.
+    """Predictions before and after a change of tokens that a mask should hide. Without a leak, both are equal.
 
     Attributes:
-        tokens: the token that each row must predict.
+        tokens: the token that each row of the logits must predict.
         before, after: the probability of this token in each row, before and after the change, 0 to 1.
         largest: the largest absolute change of a probability, over all rows and all tokens of the vocabulary.
-        largest_row, largest_token: the row, counted from 0, and the token of this change.
+        largest_row, largest_token: the row, counted from 0, and the token with this largest change.
         same: True if the logits of all rows are equal bit for bit before and after.
-        words: the rows of each word, if the tokens are pieces of words; otherwise each row is a group of its own.
+        words: for each word, the rows that predict its tokens. If every token is a word, each row is a group of its own.
     """
 
     tokens: tuple[str, ...]
@@ -50,9 +51,9 @@ class Leak:
     words: tuple[Group, ...]
 
     def between_words(self) -> "Leak":
-        """This leak with one row for each word. The probability of a word is the product of the probabilities of its pieces,
-        because each piece is predicted after the pieces before it. `largest` is still the largest change over the pieces, in
-        the row of a piece."""
+        """This leak with one row for each word instead of each piece. The probability of a word is the product of the
+        probabilities of its pieces, because each piece is predicted from the pieces before it. `largest`, `largest_row` and
+        `largest_token` are still those of a piece."""
         starts = [group[0] for group in self.words]
         return replace(
             self,
@@ -66,19 +67,21 @@ class Leak:
 def change_later(
     pipeline: TextPipeline, source: Ids, target: Ids, position: int, token: int, edits: Sequence[Edit] = ()
 ) -> Leak:
-    """Replace the token at a position of the decoder's input, and compare the predictions of the rows before this position.
+    """Compare the predictions of the decoder before and after the token at a position of its input is replaced: a test of the
+    causal mask.
 
-    Row `t` reads the tokens up to `t` and predicts the next token. So rows 0 to `position − 1` should not change, and the last
-    of these rows must predict the token that was replaced.
+    Row `t` of the logits is computed from the tokens up to `t` and predicts the next token. So rows 0 to `position − 1` should
+    not change, and the last of these rows must predict the token that was replaced.
 
     Args:
-        source, target: ids as the model reads them; the target is the decoder's input.
-        position: the position, counted from 0. It must be at least 1, because no row predicts `<sos>`.
+        pipeline: a pipeline with a model of this library.
+        source, target: token ids, including special tokens; the target is the decoder's input.
+        position: the position, counted from 0, and at least 1, because no row predicts `<sos>`.
         token: id of the new token at the position.
-        edits: interventions in both runs.
+        edits: interventions, such as `Ablate`, in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network; the ids are not lists; the target has one token only, or no such
+        InputError: `pipeline` has a Hugging Face model; the ids are not lists; the target has one token only, or no such
             position; or the vocabulary has no such token.
         PathError: an edit is not an intervention, or does not fit the model.
     """
@@ -95,17 +98,18 @@ def change_later(
 
 
 def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Compare all predictions before and after padding is appended to the source.
+    """Compare all predictions before and after padding is appended to the source: a test of the padding mask.
 
     The two runs have different shapes, so sums are computed in another order and may differ in their last bit.
 
     Args:
-        source, target: ids as the model reads them; the target is the decoder's input.
+        pipeline: a pipeline with a model of this library.
+        source, target: token ids, including special tokens; the target is the decoder's input.
         count: number of tokens `<pad>` to append.
-        edits: interventions in both runs.
+        edits: interventions, such as `Ablate`, in both runs.
 
     Raises:
-        InputError: `pipeline` does not run our own network, the ids are not lists, a vocabulary lacks an id, or the model does
+        InputError: `pipeline` has a Hugging Face model, the ids are not lists, a vocabulary lacks an id, or the model does
             not have enough positions for the padding.
         PathError: an edit is not an intervention, or does not fit the model.
     """
@@ -118,8 +122,8 @@ def append_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int,
 
 
 def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, edits: Sequence[Edit] = ()) -> Leak:
-    """Compare all predictions for a source with `count` tokens `<pad>` at its end before and after other tokens replace this
-    padding. The mask still hides the positions of the padding.
+    """Compare all predictions before and after the padding of a source is replaced by other tokens: a test of the padding mask.
+    The source is padded with `count` tokens `<pad>`. The mask hides their positions in both runs.
 
     Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
     `append_padding`.
@@ -138,7 +142,7 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
 
 
 def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The text of the model's answer to a source with `count` tokens `<pad>` appended. Arguments and errors are those of
+    """The text of the model's greedy answer to a source with `count` tokens `<pad>` appended. Arguments and errors are those of
     `append_padding`."""
     check_own_network(pipeline)
     check_ids("source", source)

@@ -1,4 +1,4 @@
-"""A table of the tensors of a forward pass with their inputs and costs, and the FLOPs as PyTorch counts them.
+"""A table of the tensors of a forward pass with their inputs and costs; and the FLOPs of the pass as PyTorch counts them.
 
     rows = ledger(model, trace)
     sum(row.parameters for row in rows)  # sum(p.numel() for p in model.parameters())
@@ -34,10 +34,10 @@ class Row(NamedTuple):
     """One tensor of a forward pass, and what it costs to compute.
 
     Attributes:
-        path: path of the tensor's tap.
-        group: the part of the network, as in `walk.Stop`: `encoder 1`.
-        work: the kind of work, one of `cost.WORK`.
-        operation: the operation that computed the tensor, one of `provenance.OPERATIONS`.
+        path: path of the tensor in the trace, such as `encoder.layers.0.self_attention.scores`.
+        group: the part of the network, such as `encoder 1` (layers are counted from 1); as in `walk.Stop`.
+        work: the kind of work, such as `feed-forward`; one of `cost.WORK`.
+        operation: the operation that computed the tensor, such as `softmax`; one of `provenance.OPERATIONS`.
         inputs: path and shape of each tensor that the tensor was computed from, including token ids.
         axes, shape: name and size of each axis of the tensor.
         parameters: number of parameters that the tensor was computed with. Each parameter of the model is counted once: a tied
@@ -45,7 +45,7 @@ class Row(NamedTuple):
         flops: FLOPs that computed the tensor, counted as in `transformer.network.cost`.
         bytes: size of the tensor.
         held: bytes of memory that the trace keeps for this tensor; 0 if it shares memory with an earlier tensor.
-        shares: path of the earlier tensor that has the same memory; "" if the tensor has its own memory.
+        shares: path of the earlier tensor with which the tensor shares memory; "" if the tensor has its own memory.
     """
 
     path: str
@@ -72,6 +72,7 @@ def ledger(model: Transformer, trace: Trace) -> tuple[Row, ...]:
 
     Args:
         model: the model that was traced. Only the sizes of its parameters are read.
+        trace: every tensor of a forward pass of the model.
 
     Raises:
         InputError: `model` is not a Transformer; or `trace` is not a Trace, or is of a model with another configuration.
@@ -116,17 +117,19 @@ def lengths_of(trace: Trace) -> Lengths:
 
 
 def _memory(activation: Activation, owners: dict[int, str]) -> tuple[int, str]:
-    """`Row.held` and `Row.shares` of a tensor. Adds it to `owners`, memory address → path, if its address is not there yet."""
+    """`Row.held` and `Row.shares` of a tensor. Adds the tensor's memory address to `owners` (address → path of the first tensor
+    there) if it is missing."""
     owner = owners.setdefault(activation.values.untyped_storage().data_ptr(), activation.path)
     return (activation.values.nbytes, "") if owner == activation.path else (0, owner)
 
 
 def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
-    """Heading → total cost of its rows, in the order in which headings appear: `totals(rows, lambda row: row.group)`.
+    """Heading → total cost of the rows with this heading, in the order in which headings first appear. For example, the cost of
+    each part of the network: `totals(rows, lambda row: row.group)`.
 
     Args:
         rows: rows that `ledger` returns.
-        by: function from a row to its heading.
+        by: function that returns the heading of a row.
 
     Raises:
         InputError: `rows` is not a list of `Row`, or `by` is not a function.
@@ -144,15 +147,15 @@ def totals(rows: Iterable[Row], by: Callable[[Row], str]) -> dict[str, Cost]:
 def counted(
     model: Transformer, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]
 ) -> dict[str, int]:
-    """Path → FLOPs that compute the tensor, as `torch.utils.flop_counter` counts them in a forward pass. Tensors without FLOPs
-    are left out.
+    """Run a forward pass, and count the FLOPs that compute each tensor: path → FLOPs, by the formulas of
+    `torch.utils.flop_counter`. Tensors without FLOPs are left out.
 
-    PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to know which module runs. This function uses the same
-    formulas in the calling thread only. It adds the FLOPs of each operation to the next tensor that a tap records.
+    PyTorch's `FlopCounterMode` puts hooks on the modules of all threads to find out which module runs. This function counts in
+    the calling thread only. The FLOPs of an operation are added to the next tensor that the trace records.
 
     Args:
-        model: the model to run. It is not changed.
-        source, target: token ids, as in `Transformer.forward`.
+        model: the model to run. The model is not changed.
+        source, target: token ids. The source is None for a decoder without an encoder.
 
     Raises:
         InputError: `model` is not a Transformer, or it cannot read the ids.
@@ -168,7 +171,7 @@ def counted(
 
 class _FlopCounter(TorchDispatchMode):
     """Counts the FLOPs of each operation. `counts` has a pair for each operation: the number of tensors that were recorded
-    before it, and its FLOPs."""
+    before the operation, and its FLOPs."""
 
     def __init__(self, recorded: Sized) -> None:
         super().__init__()
@@ -193,7 +196,7 @@ class _FlopCounter(TorchDispatchMode):
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as Markdown, with columns of whole numbers aligned to the right.
+    """A table as Markdown text, with columns of whole numbers aligned to the right.
 
     Args:
         columns: headings of the columns.

@@ -2,11 +2,11 @@
 
 The logit of a token is the dot product of the last vector of the stream with the token's row of the output layer, plus a bias.
 The vector is a sum: token and position, each head, each feed-forward network, biases. A LayerNorm subtracts the mean of the
-vector and divides it by its spread; an RMSNorm only divides. If the spread is fixed at its value in this run, the norm is
-linear. So it can be applied to each part of the sum alone, and the contributions add up to the logit exactly.
+vector and divides the result by its standard deviation; an RMSNorm divides by the root mean square. If the divisor is fixed at
+its value in this run, the norm is linear. So the norm can be applied to each part of the sum alone, and the contributions add
+up to the logit.
 
-The fixed spread limits this view: removing a part would also change the spread, and the results of later layers. An ablation
-shows these effects.
+The contributions do not predict an ablation: removing a part would also change the divisor, and the results of later layers.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,8 @@ class Part(NamedTuple):
     """One summand of a logit: what one part of the model adds to it.
 
     Attributes:
-        name: a kind of attention (`decoder`, `cross`), or one of this module's names, such as `TOKEN` and `FEED_FORWARD`.
+        name: for a head, its kind of attention: `decoder` or `cross`. For other parts: `token`, `position`, `feed_forward`,
+            `attention_bias`, `norm_bias` or `output_bias`.
         layer: number of the layer, counted from 0. None outside the layers, and for biases, which are summed over all layers.
         head: number of the head, counted from 0; None for a part that is not a head.
     """
@@ -48,11 +49,11 @@ class Contributions(NamedTuple):
     """The contributions to the logit of a token, or to the difference between the logits of two tokens.
 
     Attributes:
-        parts: token, position, summed biases; then heads and feed-forward networks in the order in which they run; then the
-            bias of the output layer.
+        parts: token, position, the summed biases of attentions and of norms; then heads and feed-forward networks in the order
+            in which they run; then the bias of the output layer.
         values: the contribution of each part to `logit`.
-        logit: the logit or the difference, as the model computed it before the limit `Readout.cap`, if there is one. It is the
-            sum of `values` up to rounding.
+        logit: the logit or the difference, as the model computed it; in a model that limits its logits (`Readout.cap`), before
+            the limit. Equal to the sum of `values` up to rounding.
     """
 
     parts: tuple[Part, ...]
@@ -67,9 +68,9 @@ def logit_contributions(
     """What each part of the model adds to the logit of a token at the last position of a pass.
 
     Args:
-        model: `pipeline.readout` of the model that ran, or our own network. The run may have edits that remove a residual
-            connection. After any other edit of the residual stream itself, the sum is not the logit.
-        values: a trace, or path → tensor of the pass, such as `DecodingStep.values`.
+        model: the model that ran: its `Readout` (`pipeline.readout`), or the Transformer itself. The run may have edits that
+            remove a residual connection. After any other edit of the residual stream itself, the sum is not the logit.
+        values: the tensors of the pass: a trace, or a mapping from paths to tensors, such as `DecodingStep.values`.
         token: id of the token.
         against: id of a second token, whose logit is subtracted; None for the logit alone.
         row: index of the text in the batch, counted from 0.
@@ -99,8 +100,8 @@ def contribution(
     against: int | None = None,
     row: int = 0,
 ) -> Explanation:
-    """The computation of what one part of the model adds to the logit of a token. The other arguments and errors are those of
-    `logit_contributions`.
+    """The computation of one part's contribution to the logit of a token: a dot product; for the bias of the output layer, a
+    sum. The other arguments and errors are those of `logit_contributions`.
 
     Args:
         part: one of the `Contributions.parts` that `logit_contributions` returns.
@@ -142,7 +143,7 @@ def _checked(
 
 
 def _direction(readout: Readout, token: int, against: int | None) -> tuple[Float[Tensor, " d_model"], float]:
-    """The vector and the bias that `Readout.direction` returns for a token, less those of a second token."""
+    """The vector and the bias that `Readout.direction` returns for a token, minus those of the token `against`, if given."""
     direction, bias = readout.direction(token)
     if against is None:
         return direction, bias
@@ -151,7 +152,7 @@ def _direction(readout: Readout, token: int, against: int | None) -> tuple[Float
 
 
 def _summed(readout: Readout, values: Mapping[str, Tensor]) -> list[str]:
-    """The paths of the tensors that `_stream` reads. A decoder that ran alone has none of cross-attention."""
+    """The paths of the tensors that `_stream` reads. A decoder that ran alone has no tensors of cross-attention."""
     norms, paths = [readout.first, readout.final], [readout.start, readout.stream[-1]]
     paths += [readout.position] if readout.position else []
     for sublayer in readout.sublayers:
@@ -191,7 +192,7 @@ def _stream(readout: Readout, values: Mapping[str, Tensor], row: int) -> dict[Pa
 
 
 def _position(readout: Readout, values: Mapping[str, Tensor], row: int) -> Float[Tensor, " d_model"]:
-    """The position vector that was added at the last position. In some networks all texts share one table of positions."""
+    """The position vector at the last position. In some networks, all texts of the batch have the same position vectors."""
     added = values[readout.position].double()
     return added[-1] if added.ndim == 2 else added[row if len(added) > 1 else 0, -1]
 
@@ -219,8 +220,8 @@ def _output(sublayer: Sublayer, values: Mapping[str, Tensor], row: int) -> dict[
 
 
 def _normalize(norm: Norm | None, values: Mapping[str, Tensor], row: int, parts: dict[Part, Tensor]) -> None:
-    """Apply a norm to every vector of `parts`, in place. Each is divided by the divisor of the whole sum (`Norm.held`). The
-    norm's bias is added to the part `NORM_BIAS`."""
+    """Apply a norm to every vector of `parts`, in place. Each vector is divided by the divisor for the whole sum (`Norm.held`).
+    The norm's bias is added to the part `NORM_BIAS`."""
     if norm is None:
         return
     carried, bias = norm.held(values[norm.reads][row, -1], torch.stack([*parts.values()]))

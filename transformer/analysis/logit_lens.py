@@ -31,8 +31,8 @@ def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor
     logits of the model itself.
 
     Args:
-        model: the model whose output layer is applied: `pipeline.readout`, or our own network.
-        values: a trace, or path → tensor of one pass of the model, such as `DecodingStep.values`.
+        model: the model whose output layer is applied: its `Readout` (`pipeline.readout`), or the Transformer itself.
+        values: the tensors of one pass: a trace, or a mapping from paths to tensors, such as `DecodingStep.values`.
 
     Raises:
         InputError: `model` is neither a Readout nor a Transformer, `values` is neither a Trace nor a mapping of paths to
@@ -46,10 +46,11 @@ def logit_lens(model: Readout | Transformer, values: Trace | Mapping[str, Tensor
 
 
 class AnswerLens(NamedTuple):
-    """The logit lens at every step of an answer, at the position whose logits chose the token of the step.
+    """The logit lens at every step of an answer, at the position whose logits chose the token of the step. A point is a place
+    in the decoder's residual stream: at its start, or after a layer.
 
     Attributes:
-        top: the id of the most probable token at each point of the stream.
+        top: the id of the most probable token at each point.
         shares: the probability of this token at the same point, 0 to 1.
         ranks: how many tokens are more probable at this point than the token that was written.
     """
@@ -60,7 +61,11 @@ class AnswerLens(NamedTuple):
 
 
 def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerLens:
-    """The logit lens at each step that wrote the best answer of `generation`. `model` is as in `logit_lens`.
+    """The logit lens at each step of an answer.
+
+    Args:
+        model: the model that wrote the answer: its `Readout` (`pipeline.readout`), or the Transformer itself.
+        generation: the steps of the answer. Of several hypotheses, only the best is used.
 
     Raises:
         InputError: as in `logit_lens`; or `generation` is not a Generation.
@@ -76,15 +81,15 @@ def answer_lens(model: Readout | Transformer, generation: Generation) -> AnswerL
 
 
 class LensNumber(NamedTuple):
-    """How the output layer reads one point of the stream in one step of an answer.
+    """The logit lens at one point of the residual stream in one step of an answer, with the computation of its numbers.
 
     Attributes:
-        token: the id of the most probable token.
-        logit: the computation of this token's logit, before the limit `Readout.cap`, if there is one.
+        token: the id of the most probable token at this point.
+        logit: the computation of this token's logit; in a model that limits its logits (`cap`), before the limit.
         share: the computation of this token's probability.
-        written: the logit of the token that was written.
-        rank: the rank of the token that was written, counted from 1.
-        cap: the limit of the logits; 0 if they have none.
+        written: the logit at this point of the token that was written.
+        rank: the rank at this point of the token that was written, counted from 1.
+        cap: the largest absolute value of a logit (`Readout.cap`); 0 if the logits are not limited.
     """
 
     token: int
@@ -97,8 +102,8 @@ class LensNumber(NamedTuple):
 
 @torch.inference_mode()
 def lens_number(model: Readout | Transformer, generation: Generation, point: int, step: int) -> LensNumber:
-    """The computation of one cell of `answer_lens`: of row `point` and column `step`, both counted from 0. The other arguments
-    and errors are those of `answer_lens`.
+    """The computation of the numbers that `answer_lens` returns for row `point` (of the residual stream) and column `step` (of
+    the answer), both counted from 0. The other arguments and errors are those of `answer_lens`.
 
     Raises:
         PathError: the answer has no such step, or the stream no such point.
@@ -131,7 +136,11 @@ def lens_number(model: Readout | Transformer, generation: Generation, point: int
 def ranks(
     logits: Float[Tensor, "point batch target vocab"], tokens: Int[Tensor, "batch target"]
 ) -> Int[Tensor, "point batch target"]:
-    """For each position at each point, how many tokens have a higher logit than the token in `tokens`: 0 if none has.
+    """For each point and position, how many tokens have a higher logit than the given token; 0 if that has the highest logit.
+
+    Args:
+        logits: the logits at each point of the residual stream, as `logit_lens` returns them.
+        tokens: the id of the given token for each position.
 
     Raises:
         InputError: an argument is not a tensor with these axes, their sizes differ, or a token is not in the vocabulary.

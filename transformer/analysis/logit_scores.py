@@ -18,13 +18,14 @@ from transformer.tracing.trace import Trace
 
 
 class LogitScores(NamedTuple):
-    """Two means over the texts that have been read so far: of the logit lens and of the contributions to a logit, both for the
-    next token after each text.
+    """Two means over the texts that have been read so far: of the logit lens, and of the contributions to a logit. Both are for
+    the most probable next token after each text.
 
     Attributes:
         done, total: number of texts that have been read, and number of all texts; `total` is None if the texts are an iterator.
-        lens: the log-probability of the next token at each point of the residual stream, in nats (`logit_lens`).
-        contributions: part of the model → what the part adds to the logit of the next token (`logit_contributions`).
+        lens: the log-probability of this token, in nats, at the start of the decoder's residual stream and after each layer
+            (`logit_lens`).
+        contributions: part of the model → what the part adds to the logit of this token (`logit_contributions`).
     """
 
     done: int
@@ -34,16 +35,16 @@ class LogitScores(NamedTuple):
 
 
 def logit_scores(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[LogitScores]:
-    """Yield, after each text, the means of the logit lens and of the contributions over the texts so far. Both are computed for
-    the token that the model finds most probable after the decoder's input.
+    """Yield, after each text, the means over the texts so far of the logit lens and of the contributions to a logit. Both are
+    computed for the most probable next token after the decoder's input.
 
         for scores in logit_scores(pipeline, [("the cat sleeps .", "le chat")]):
             print(scores.done, scores.lens)
 
     Args:
-        pipeline: the pipeline of our own model, or of a Hugging Face model.
+        pipeline: a model with its tokenizer: one of this library, or a Hugging Face model.
         texts: texts, or pairs of a source and a target, as a list or an iterator. Without a target, the decoder reads the
-            model's own answer; a decoder alone reads only the text.
+            model's own answer; a model with only a decoder reads only the text.
 
     Raises:
         InputError: an argument has a wrong type, there are no texts, the model cannot read a text, or its logits are not read

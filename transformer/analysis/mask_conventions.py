@@ -1,8 +1,8 @@
 """The parts of a target mask, and three mask conventions applied to the same scores.
 
 The three implementations that this library reproduces (`vanilla`, `pytorch`, `shared_heads`) hide scores in different ways.
-Each way is a set of values for four fields of the configuration. The functions of this module apply all three to the scores of
-one model, with the code of the network itself, so that they can be compared number by number.
+Each way, called a convention, is a set of values for four fields of the configuration. The functions of this module apply all
+three to the scores of one model, with the code of the network itself, so that the results can be compared number by number.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,13 @@ PADDINGS = {"queries": padding_queries, "keys": padding_keys}
 
 
 class TargetMasks(NamedTuple):
-    """The parts of a target mask; True = may attend. An axis of size 1 means "the same for all".
+    """The mask of the decoder's self-attention, and its two parts; True = may attend. An axis of size 1 means "the same for
+    all".
 
     Attributes:
-        padding: False where padding hides a query or a key; None if only the causal mask hides padding in this variant.
+        padding: False where padding hides a query or a key; None if the configuration has only the causal mask.
         causal: False for keys after the query.
-        combined: the mask that the decoder uses: True where both parts are True.
+        combined: the mask that the decoder uses: True where `padding` (if not None) and `causal` are True.
     """
 
     padding: Bool[Tensor, "batch 1 rows columns"] | None
@@ -42,7 +43,8 @@ class TargetMasks(NamedTuple):
 
 
 def target_masks(ids: Int[Tensor, "batch target"], config: TransformerConfig) -> TargetMasks:
-    """The parts of the target mask of a batch, for the variant of a configuration.
+    """The mask of the decoder's self-attention for a batch of target ids, and its parts, as a model with this configuration
+    computes them.
 
     Raises:
         ConfigError: `config` is not a TransformerConfig.
@@ -56,16 +58,17 @@ def target_masks(ids: Int[Tensor, "batch target"], config: TransformerConfig) ->
 
 @dataclass(frozen=True, eq=False)
 class Convention:
-    """One mask convention, applied to the scores of one head.
+    """One mask convention (how an implementation hides scores), applied to the scores of one head.
 
     Attributes:
-        name: name of the preset that has this convention.
-        config: the configuration of the model, with the convention's values of the four `FIELDS`.
-        keep: True where a query may attend to a key, as everywhere in this project.
-        true_means: the meaning of True in the original implementation.
-        before: the scores before the mask; already divided if the convention divides before it masks.
-        masked: the scores that softmax reads: masked and divided.
-        weights: the output of softmax.
+        name: name of the preset that has this convention: `vanilla`, `pytorch` or `shared_heads`.
+        config: the configuration of the model, with the convention's values of `target_padding`, `mask_fill`,
+            `mask_before_scaling` and `score_divisor`.
+        keep: True where a query may attend to a key.
+        true_means: what True means in the mask of the original implementation.
+        before: the scores before the mask; already scaled if the convention scales before it masks.
+        masked: the scores that softmax reads: masked and scaled.
+        weights: the attention weights, the output of softmax.
     """
 
     name: str
@@ -83,7 +86,7 @@ class Convention:
 
     @property
     def empty(self) -> Bool[Tensor, " query"]:
-        """True for a query that may attend to no key."""
+        """True for each query that may attend to no key."""
         return ~self.keep.any(-1)
 
 
@@ -93,12 +96,12 @@ def conventions(
     kind: str,
     config: TransformerConfig,
 ) -> tuple[Convention, ...]:
-    """Every mask convention, applied to the same scores.
+    """The mask conventions of the presets `vanilla`, `pytorch` and `shared_heads`, each applied to the same scores.
 
     Args:
-        scores: query · key of one head, neither divided nor masked: the tensor of the tap `scores`.
+        scores: query · key of one head, neither scaled nor masked: the tensor `scores` of a trace.
         ids: token ids of the keys: of the target for `decoder`, else of the source.
-        kind: `encoder`, `decoder` or `cross`.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
         config: configuration of the model that computed the scores.
 
     Raises:
@@ -139,13 +142,13 @@ def _applied(
 
 
 class EmptyRow(NamedTuple):
-    """A query whose keys are all hidden.
+    """The attention weights and the output of a query whose keys are all hidden, computed with two softmax functions.
 
     Attributes:
-        fill: the number that replaces its scores.
-        plain: its weights from torch's softmax alone.
-        ours: its weights from `attention_softmax` of this project.
-        plain_output, ours_output: the head's output with each of these weights.
+        fill: the number that replaces the hidden scores.
+        plain: the weights that torch's softmax returns: NaN for the fill −∞.
+        ours: the weights that `attention_softmax` of this library returns: zeros for the fill −∞.
+        plain_output, ours_output: the head's output with the weights `plain`, and with the weights `ours`.
     """
 
     fill: float
@@ -157,7 +160,7 @@ class EmptyRow(NamedTuple):
 
 @torch.inference_mode()
 def empty_row(scores: Float[Tensor, " key"], values: Float[Tensor, "key d_head"], fill: float) -> EmptyRow:
-    """The weights and the output of a query whose keys are all hidden.
+    """The attention weights and the output of a query whose keys are all hidden, by torch's softmax and by this library's.
 
     Args:
         scores: scores of one query. Only their number and their dtype are used.

@@ -1,6 +1,6 @@
-"""The rules of a mask, read off the mask itself: whether it hides later keys, and how far its queries look.
+"""Properties of a mask, computed from the mask itself: whether it is causal, and the size of its sliding window.
 
-A mask of another network is only recorded, so its rules are not known from settings.
+A mask of a Hugging Face model is only recorded, so these properties are not known from its configuration.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ AXES = "query key"
 
 
 def is_causal(keep: Bool[np.ndarray, "query key"]) -> bool:
-    """Whether no query may attend to a later key.
+    """Whether a mask is causal: no query may attend to a later key. `keep` is True where a query may attend to a key.
 
     Raises:
         InputError: `keep` is not a square array with the axes query and key.
@@ -23,12 +23,12 @@ def is_causal(keep: Bool[np.ndarray, "query key"]) -> bool:
 
 
 def window(keep: Bool[np.ndarray, "query key"], real: Bool[np.ndarray, " token"]) -> int | None:
-    """The largest distance, in tokens, at which the mask lets a query attend, if it hides all keys at larger distances and none
-    at smaller ones (a sliding window). Otherwise None; also if no counted key is hidden.
+    """The size of a mask's sliding window: the largest distance, in tokens, at which a query may attend to a key. None if the
+    mask is not a sliding window: it hides a key at this or a smaller distance, or hides no key.
 
     Args:
         keep: True where a query may attend to a key of the same text.
-        real: False for padding. Padding, and the keys that a causal mask hides, are not counted.
+        real: False for padding. Padding is not counted. In a causal mask, keys after the query are not counted either.
 
     Raises:
         InputError: `keep` is not a square array with the axes query and key, or `real` has another length.

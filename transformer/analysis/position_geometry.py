@@ -32,15 +32,15 @@ LARGEST_ROTATION = math.isqrt(MOST_NUMBERS)
 
 
 class Cell(NamedTuple):
-    """The computation of one number of the sinusoidal table.
+    """The computation of one number of the sinusoidal position table.
 
     Attributes:
         position, dimension: row and column of the number, counted from 0.
-        pair: the `i` of the formula: dimensions `2i` and `2i + 1` have the same frequency.
+        pair: the index `i` of the pair of dimensions `2i` and `2i + 1`, which have the same frequency.
         exponent: `2i / d_model`.
         divisor: `10000 ** exponent`: the number of positions after which the angle has grown by one radian.
         angle: `position / divisor`, in radians.
-        function: `sin` in an even dimension, `cos` in an odd one.
+        function: `sin` in an even dimension, `cos` in an odd dimension.
         value: `function` of `angle`.
     """
 
@@ -55,12 +55,12 @@ class Cell(NamedTuple):
 
 
 class RotationErrors(NamedTuple):
-    """The largest errors of a rotated position table. An error is the difference between a rotated row and the row `shift`
-    later.
+    """The largest errors of a rotated position table, as `rotation_errors` returns them. An error is the absolute difference
+    between a number of a rotated row and the same number of the row `shift` positions later.
 
     Attributes:
-        pairs: largest error in the dimensions that form pairs; None if there is no pair.
-        lone: largest error in the last dimension if the width is odd, because this sine has no cosine; None for an even width.
+        pairs: largest error in the dimensions that form pairs of a sine and a cosine; None if d_model is 1.
+        lone: largest error in the last dimension if d_model is odd: a sine without a cosine. None if d_model is even.
     """
 
     pairs: float | None
@@ -68,14 +68,15 @@ class RotationErrors(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """The encoder's output for a sentence before and after two of its tokens are swapped. Each token is compared with itself.
+    """The encoder's output for a sentence before and after two of its tokens are swapped. Each token's vector is compared with
+    the vector of the same token after the swap, at its new position.
 
     Attributes:
-        changes: for each token, in the order before the swap: the length of the change of its vector, divided by the length of
-            the vector.
+        changes: for each token (or word), in the order before the swap: the length of the change of its vector, divided by the
+            length of the vector before the swap.
         largest: the largest absolute difference between a number of the output before the swap and after it.
         before, after: the encoder's output for each of the two sentences, both in the order before the swap.
-        moves: for each token or word, a pair for each of its pieces: the length of the change of the piece's vector, and the
+        moves: for each token (or word), a pair for each token in it: the length of the change of the token's vector, and the
             length of this vector before the swap.
     """
 
@@ -87,7 +88,7 @@ class Swap(NamedTuple):
 
 
 def cell(position: int, dimension: int, d_model: int) -> Cell:
-    """One number of `sinusoid`, step by step (section 3.5).
+    """The computation of one number of the sinusoidal position table (Vaswani et al. 2017, section 3.5), step by step.
 
     Args:
         position, dimension: row and column of the number, counted from 0.
@@ -106,12 +107,12 @@ def cell(position: int, dimension: int, d_model: int) -> Cell:
 
 
 def wave(dimension: int, d_model: int, steps: Float[np.ndarray, " step"]) -> Float[np.ndarray, " step"]:
-    """The values of a column of `sinusoid` at any positions, also between whole numbers.
+    """The values of one column of the sinusoidal position table, also at positions between whole numbers.
 
     Args:
         dimension: the column, counted from 0.
         d_model: number of dimensions.
-        steps: the positions.
+        steps: the positions, whole numbers or fractions.
 
     Raises:
         InputError: there is no such dimension, or `steps` is not an array of numbers.
@@ -122,38 +123,39 @@ def wave(dimension: int, d_model: int, steps: Float[np.ndarray, " step"]) -> Flo
 
 
 def sinusoidal_table(positions: int, d_model: int) -> Positions:
-    """`embedding.sinusoid` as an array, in single precision: the table that a model with fixed positions adds.
+    """The sinusoidal position table, in single precision: row `p` is the vector that a model with fixed positions adds to the
+    token at position `p`.
 
     Raises:
-        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
+        InputError: a size is not a whole number of at least 1, or the table would have more than 2²⁶ (`MOST_NUMBERS`) numbers.
     """
     _check_sizes(positions, d_model)
     return sinusoid(positions, d_model).float().numpy()
 
 
 def untrained_table(positions: int, d_model: int) -> Positions:
-    """A learned table before training: numbers sampled from a normal distribution with mean 0 and variance 1, as in
+    """A learned position table before training: numbers sampled from a normal distribution with mean 0 and variance 1, as in
     `nn.Embedding`. The same sizes always give the same numbers.
 
     Raises:
-        InputError: a size is not a whole number of at least 1, or the table would have more than `MOST_NUMBERS` numbers.
+        InputError: a size is not a whole number of at least 1, or the table would have more than 2²⁶ (`MOST_NUMBERS`) numbers.
     """
     _check_sizes(positions, d_model)
     return torch.randn(positions, d_model, generator=torch.Generator().manual_seed(0)).numpy()
 
 
 def model_table(model: Transformer, side: str) -> Positions:
-    """The whole position table of a model for a side, `source` or `target`: [max_len, d_model]. Read-only.
+    """The position table of a model's encoder (`side` = "source") or decoder ("target"), read-only: [max_len, d_model].
 
     Raises:
-        InputError: `model` is not a Transformer, or there is no such side.
+        InputError: `model` is not a Transformer, or `side` is neither "source" nor "target".
     """
     check_model(model)
     return as_array(embedding_of(model, side).positions(model.config.max_len))
 
 
 def dot_products(table: Positions) -> Square:
-    """The dot product of every row of a table with every row.
+    """The dot product of every row of a position table with every row, in double precision.
 
     Raises:
         InputError: the table is not an array of numbers with the axes position and d_model, or is empty.
@@ -164,7 +166,10 @@ def dot_products(table: Positions) -> Square:
 
 
 def by_distance(products: Square) -> Float[np.ndarray, "distance 3"]:
-    """The smallest, mean and largest dot product of all pairs of positions at the same distance, for every distance from 0.
+    """The smallest, mean and largest dot product of all pairs of positions at the same distance: row `d` is for distance `d`.
+
+    Args:
+        products: the dot product of each pair of positions, as `dot_products` returns them.
 
     Raises:
         InputError: the products are not a square array of numbers, or the array is empty.
@@ -178,7 +183,8 @@ def by_distance(products: Square) -> Float[np.ndarray, "distance 3"]:
 
 
 def spread(products: Square) -> float:
-    """The largest difference between two dot products at the same distance: 0 if they depend only on the distance.
+    """The largest difference between the dot products (`dot_products`) of two pairs of positions at the same distance. 0 if the
+    dot products depend only on the distance.
 
     Raises:
         InputError: the products are not a square array of numbers, or the array is empty.
@@ -188,16 +194,16 @@ def spread(products: Square) -> float:
 
 
 def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
-    """The matrix whose product with `PE[pos]` is `PE[pos + shift]`, for every `pos`. It rotates each pair of dimensions by its
-    own angle, `shift / 10000^(2i / d_model)`:
+    """The matrix that maps row `pos` of the sinusoidal position table to row `pos + shift`, for every `pos`. The matrix rotates
+    the pair of dimensions `2i` and `2i + 1` by the angle b = `shift / 10000^(2i / d_model)`:
 
         sin(a + b) =  cos(b) sin(a) + sin(b) cos(a)
         cos(a + b) = −sin(b) sin(a) + cos(b) cos(a)
 
-    If the width is odd, the last dimension is a sine without a cosine, so its row has only the first term of the sum.
+    If d_model is odd, the last dimension is a sine without a cosine. The result in this dimension is not exact.
 
     Raises:
-        InputError: `shift` is not a whole number, or `d_model` is not a whole number from 1 to `LARGEST_ROTATION`.
+        InputError: `shift` is not a whole number, or `d_model` is not a whole number from 1 to 8192 (`LARGEST_ROTATION`).
     """
     check_number("shift", shift, -math.inf)
     check_number("d_model", d_model, 1, LARGEST_ROTATION)
@@ -212,11 +218,12 @@ def rotation(shift: int, d_model: int) -> Float[np.ndarray, "d_model d_model"]:
 
 
 def rotation_errors(table: Positions, shift: int) -> RotationErrors:
-    """The largest absolute errors of `rotation(shift, …)` on a table, over all pairs of rows that are `shift` positions apart.
+    """The largest absolute differences between a row of the table, multiplied by the matrix `rotation(shift, d_model)`, and the
+    row `shift` positions later.
 
     Raises:
-        InputError: the table is not an array of numbers with the axes position and d_model, or is empty; or no two rows are
-            `shift` positions apart.
+        InputError: the table is not an array of numbers with the axes position and d_model, or is empty; or `shift` is not a
+            whole number from 0 to the number of rows − 1.
     """
     check_filled_array("table", table, TABLE_AXES)
     positions, d_model = table.shape
@@ -241,13 +248,13 @@ def swap(
         model: the model, in evaluation mode.
         ids: token ids of the source.
         first, second: the positions of the two tokens, counted from 0. With `words`, the indices of the two words.
-        edits: interventions in both runs, such as `phrases.interventions("no positions", config)`.
-        words: the positions of each word (`word_trace.groups`), if the tokens are pieces of words. The result then has one
-            change and one row for each word: the mean over the pieces of the word. `largest` is still over all pieces.
+        edits: interventions on tensors in both runs, such as `phrases.interventions("no positions", config)`.
+        words: for each word, the positions of its tokens (`word_trace.groups`). The result then has one change and one row for
+            each word: the mean over its tokens. `largest` is still over all tokens. None if tokens are not joined into words.
 
     Raises:
-        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id, `words` does
-            not have every position once and in order, or there is no position `first` or `second`.
+        InputError: `model` is not a Transformer, `ids` is not a list of token ids, the model has no row for an id or a
+            position, `words` does not have every position once and in order, or there is no token (word) `first` or `second`.
         PathError: an edit is not an intervention, or does not fit the model.
     """
     check_model(model)
@@ -280,8 +287,8 @@ def swap(
 
 
 def _divisor(dimension: int, d_model: int) -> float:
-    """The divisor of the positions in a dimension: position / divisor is the angle in radians. Both dimensions of a pair have
-    the same divisor."""
+    """The number by which a dimension divides the position to get the angle in radians. Both dimensions of a pair have the same
+    divisor."""
     return BASE ** (2 * (dimension // 2) / d_model)
 
 

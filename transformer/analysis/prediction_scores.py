@@ -10,19 +10,18 @@ from transformer.errors import InputError
 
 
 class CaughtAttention(NamedTuple):
-    """How much of the attention of a head falls on marked cells. Shares are of the attention of all rows, 0 to 1, unless an
-    attribute says otherwise.
+    """How much of the attention of a head falls on the cells that a learner marked. A cell is a query (row) and a key (column).
 
     Attributes:
         count: number of marked cells that are not masked.
-        share: share of the marked cells.
-        even: share of the marked cells if every query attended equally to the keys that it may attend to.
+        share: the marked cells' share of the attention of all rows, 0 to 1.
+        even: this share if every query attended equally to the keys that it may attend to.
         most: the largest share that `count` cells can have.
         lead: the largest sum of (weight − equal weight) over at most `count` cells of one row; 0 if all weights are equal. A
             row's equal weight is 1 divided by the number of keys that its query may attend to.
         missed: (query, key) of the cell with the largest weight among the allowed cells without a mark; None if every allowed
             cell is marked.
-        missed_weight: the weight of `missed`, as a share of its row; 0 if nothing is missed.
+        missed_weight: the weight of the cell `missed`, a share of its row, 0 to 1; 0 if `missed` is None.
     """
 
     count: int
@@ -53,13 +52,13 @@ class DrawnMask(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """How similar one vector is to each of several vectors, and the rank of a guess of the most similar vector.
+    """How similar one vector is to each of several vectors, and the rank of the vector that was guessed to be most similar.
 
     Attributes:
         values: cosine of the angle to each vector, −1 to 1; 0 if one of the two vectors is zero.
         best: the positions of the most similar other vectors; several if their cosines are equal up to rounding.
-        rank: rank of the guess among the other vectors, 1 for the most similar; equal values have the same rank. 0 if there is
-            no guess.
+        rank: rank of the guessed vector among the other vectors, 1 for the most similar; equal cosines have the same rank. 0 if
+            there is no guess.
     """
 
     values: Float[np.ndarray, " position"]
@@ -68,7 +67,7 @@ class Likeness(NamedTuple):
 
 
 class GuessedToken(NamedTuple):
-    """The place of a guessed token in a distribution.
+    """The probability and the rank of a guessed token in the distribution that the model computed.
 
     Attributes:
         probability: the model's probability for the guessed token, 0 to 1.
@@ -89,10 +88,10 @@ ALIKE = 1e-5
 def caught_attention(
     weights: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], marked: Bool[np.ndarray, "query key"]
 ) -> CaughtAttention:
-    """The share of the attention that the marked cells have.
+    """How much of the attention of a head falls on the cells (query, key) that a learner marked.
 
     Args:
-        weights: weights from 0 to 1. Each row sums to 1, or to 0 if the query may attend to no key.
+        weights: attention weights of one head, from 0 to 1. Each row sums to 1, or to 0 if the query may attend to no key.
         allowed: False where a query may not attend to a key.
         marked: True where the learner expects attention. Marks on cells that are not allowed are ignored.
 
@@ -127,7 +126,7 @@ def caught_attention(
 def drawn_mask(
     allowed: Bool[np.ndarray, "query key"], drawn: Bool[np.ndarray, "query key"], real: Bool[np.ndarray, " key"]
 ) -> DrawnMask:
-    """The cells of a drawn mask that are right, missing, or wrongly open.
+    """A mask that a learner drew, compared with the true mask: which cells (query, key) are right, missing or wrongly open.
 
     Args:
         allowed: True where a query may attend to a key.
@@ -152,15 +151,15 @@ def drawn_mask(
 
 
 def likeness(vectors: Float[np.ndarray, "position d_model"], position: int, guess: int | None = None) -> Likeness:
-    """How similar the vector of a position is to every other vector, and the rank of a guess of the most similar one.
+    """How similar the vector at a position is to the vectors at other positions, and the rank of a guessed position.
 
     Args:
         vectors: a vector for each position, at least two.
         position: the position whose vector is compared, counted from 0.
-        guess: the guessed position; None for no guess, and then the rank is 0.
+        guess: the position whose vector the learner expects to be most similar; None for no guess, and then the rank is 0.
 
     Raises:
-        InputError: the vectors do not have these axes, there is only one vector, a position does not exist, or `guess` equals
+        InputError: the vectors do not have these axes, there are fewer than two, a position does not exist, or `guess` equals
             `position`.
     """
     check_filled_array("vectors", vectors, "position d_model")
@@ -185,11 +184,11 @@ def guessed_token(probabilities: Float[np.ndarray, " token"], guess: int) -> Gue
     """The rank and the probability of a guessed token.
 
     Args:
-        probabilities: probability of every token of the vocabulary.
+        probabilities: the model's probability of every token of the vocabulary.
         guess: the id of the guessed token.
 
     Raises:
-        InputError: the probabilities do not have the axis token, or there is no token `guess`.
+        InputError: the probabilities are not an array with one axis and at least one number, or there is no token `guess`.
     """
     check_filled_array("probabilities", probabilities, "token")
     check_number("guess", guess, 0, len(probabilities) - 1)

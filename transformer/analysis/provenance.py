@@ -1,7 +1,8 @@
 """How each kind of tensor in the network is computed: from which tensors, with which parameters, by which operation.
 
-`ORIGIN_RULES` has one rule for each kind of tap. A rule needs only the tap's path, the model's configuration, and whether the
-decoder ran alone. A kind without a rule is `UNDESCRIBED`, and is shown without inputs.
+`ORIGIN_RULES` has one rule for each kind of tensor. A rule needs only the tensor's path, the model's configuration, and whether
+the decoder ran alone. A tensor of a kind without a rule gets the origin `UNDESCRIBED`, which has no inputs. A tap is the point
+in the network's code where a tensor is recorded; tap and tensor have the same path.
 """
 
 from collections.abc import Callable
@@ -19,9 +20,9 @@ class Origin(NamedTuple):
     """How a tensor was computed.
 
     Attributes:
-        operation: the operation, one of `OPERATIONS`.
-        inputs: paths of the tensors that it was computed from, in the order of the formula.
-        parameters: names of the parameters in the model's state dict.
+        operation: the operation, such as `softmax`; one of `OPERATIONS`, or `not described`.
+        inputs: paths of the tensors that the tensor was computed from, in the order of the formula.
+        parameters: names, in the model's state dict, of the parameters that the tensor was computed with.
     """
 
     operation: str
@@ -31,10 +32,10 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class TapContext:
-    """A tap and its surroundings: all that a rule of `ORIGIN_RULES` needs to name the inputs of the tap's tensor.
+    """A tensor's path and its surroundings: all that a rule of `ORIGIN_RULES` needs to name the inputs of the tensor.
 
     Attributes:
-        path: path of the tap.
+        path: path of the tensor.
         config: configuration of the model.
         decoder_only: whether the decoder ran without an encoder.
     """
@@ -44,32 +45,33 @@ class TapContext:
     decoder_only: bool
 
     def siblings(self, *names: str) -> tuple[str, ...]:
-        """The paths of the taps or parameters called `names` in the same module as this tap."""
+        """The paths of the tensors or parameters called `names` in the module that computes the tensor at `self.path`."""
         return tuple(str(self.path.owner / name) for name in names)
 
     def linear(self, module: str, bias: bool = True) -> tuple[str, ...]:
-        """The names of the weight and, with `bias`, of the bias of the submodule `module` of the same module."""
+        """The names of the weight and, if `bias` is True, of the bias of the submodule `module`: a part of the module
+        that computes the tensor at `self.path`."""
         return self.siblings(f"{module}.weight", f"{module}.bias") if bias else self.siblings(f"{module}.weight")
 
     @property
     def sublayers(self) -> list[str]:
-        """The sub-layers that run in a layer of this stack, in order."""
+        """The names of the sub-layers that run in a layer of the stack `self.path.stack` (encoder or decoder), in order."""
         return [name for name in SUBLAYERS[self.path.stack] if not (self.decoder_only and name == "cross_attention")]
 
     def after(self, layer: int, part: str) -> str:
-        """The path of the residual stream after the sub-layer `part` of layer `layer` of this stack, counted from 0."""
+        """The path of the residual stream after the sub-layer `part` of a layer (from 0) of the stack `self.path.stack`."""
         end = "sum" if self.config.norm_first else "normalized"
         return str(TensorPath(self.path.stack, layer, part).add_norm / end)
 
     @property
     def end(self) -> str:
-        """The path of the residual stream after the last layer of this stack."""
+        """The path of the residual stream after the last layer of the stack `self.path.stack` (encoder or decoder)."""
         layers = self.config.encoder_layers if self.path.stack == "encoder" else self.config.decoder_layers
         return self.after(layers - 1, "feed_forward")
 
     @property
     def stream(self) -> str:
-        """The path of the residual stream before this sub-layer."""
+        """The path of the residual stream before the sub-layer that the tensor at `self.path` belongs to."""
         layer, index = self.path.layer or 0, self.sublayers.index(self.path.part)
         if index:
             return self.after(layer, self.sublayers[index - 1])
@@ -79,12 +81,13 @@ class TapContext:
 
     @property
     def input_path(self) -> str:
-        """The path of the input of this sub-layer: the stream, or in a pre-norm model the normalised stream."""
+        """The path of the input of the sub-layer that the tensor at `self.path` belongs to: the residual stream, or in a
+        pre-norm model the normalised stream."""
         return str(self.path.add_norm / "normalized") if self.config.norm_first else self.stream
 
     @property
     def mask(self) -> str:
-        """The path of the mask for the scores of this attention."""
+        """The path of the mask for the scores of the attention that the tensor at `self.path` belongs to."""
         assert self.path.kind is not None
         return str(self.path.kind.mask)
 

@@ -1,4 +1,4 @@
-"""The query of a head that a page shows first: a query with a large weight on a word, not on the start of the sentence."""
+"""The query of a head that a page shows first: a query with a large attention weight on a word, not on a special token."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -15,12 +15,12 @@ def query_to_show(
     special_queries: Bool[np.ndarray, " query"],
     special_keys: Bool[np.ndarray, " key"],
 ) -> int:
-    """The index of the query with the largest weight on a key that is not a special token, to two decimals; of several, the
-    first. The weight on a key at the query's own position does not count. Queries that are special tokens, or that may attend
-    to fewer than three keys, are chosen only if there are no other queries.
+    """The index of the query with the largest weight on a key that is not a special token. Weights are rounded to two decimals;
+    of several queries with the same weight, the first is chosen. The weight on a key at the query's own position does not
+    count. Queries that are special tokens, or that may attend to fewer than three keys, are chosen only if there are no others.
 
     Args:
-        weights: weights of one head, 0 to 1.
+        weights: attention weights of one head, 0 to 1.
         allowed: False where a query may not attend to a key.
         special_queries, special_keys: True for special tokens such as `<sos>`.
 
@@ -39,16 +39,18 @@ def query_to_show(
 
 
 def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> tuple[int, int]:
-    """(query, key): the query of a head to show first (`query_to_show`), and the key on which it has the largest weight of all.
+    """The attention weight of a head to show first, as indices (query, key): the query that `query_to_show` chooses, and the
+    key on which this query has its largest weight.
 
     Args:
-        trace: trace of the run.
-        kind, layer, head: kind of attention, layer and head. Layers and heads are counted from 0.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
+        kind: the kind of attention: `encoder`, `decoder` or `cross`.
+        layer, head: numbers of the layer and the head, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Raises:
-        InputError: `trace` is not a Trace.
-        HeadlightError: the trace has no such head.
+        InputError: `trace` is not a Trace, or has no such kind of attention.
+        PathError: there is no such layer, head or text.
     """
     check_trace(trace)
     weights, allowed = trace.head(kind, layer, head, item).numpy(), trace.head_allowed(kind, layer, head, item).numpy()
@@ -58,7 +60,7 @@ def cell_to_show(trace: Trace, kind: str, layer: int, head: int, item: int = 0) 
 
 
 def _special(trace: Trace, side: Side, item: int) -> Bool[np.ndarray, " position"]:
-    """True for the special tokens of a text. Each tokenizer has its own names for them, so the names of ours count only if the
-    trace does not say which tokens belong to a word."""
+    """True for the special tokens of a text: tokens that belong to no word (`Trace.words_of`). If the trace does not list the
+    words of its tokens, the special tokens are those in `SPECIALS`."""
     words = trace.words_of(side)
     return np.array([word is None for word in words[item]]) if words else np.isin(trace.tokens_of(side)[item], SPECIALS)

@@ -1,7 +1,8 @@
-"""The residual stream: one vector for each token, to which every sub-layer adds its output (section 3.1).
+"""The residual stream: one vector for each token, to which every sub-layer adds its output (Vaswani et al. 2017, section 3.1).
 
-The stream at a point is the vector to which the next sub-layer adds its output. In a post-norm model it is the normalised sum,
-whose length hardly changes, so only its direction is of interest. In a pre-norm model it is the sum itself, whose length grows.
+The stream at a point is the vector to which the next sub-layer adds its output. In a post-norm model, the stream is the
+normalised sum: its length hardly changes, so only its direction is of interest. In a pre-norm model, the stream is the sum
+itself, whose length grows.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ PerSublayer = Float[np.ndarray, "sublayer position"]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """The residual stream of one text through one stack.
+    """The residual stream of one text through the encoder or the decoder, at several points.
 
     Attributes:
-        points: path of the stream at the start, after each sub-layer, and after the final norm of the stack, if there is one.
+        points: path of the stream at each point: the start, after each sub-layer, and after the final norm, if there is one.
         added: path of the output of each sub-layer.
         places: layer (counted from 1) and name of each sub-layer.
         norm: length of the vector at each point: √Σ x².
@@ -48,7 +49,7 @@ class Stream:
 
 
 def stacks(trace: Trace) -> tuple[str, ...]:
-    """The stacks that ran: `encoder`, `decoder` or both.
+    """The stacks that ran in a traced forward pass: `encoder`, `decoder` or both.
 
     Raises:
         InputError: `trace` is not a Trace.
@@ -64,10 +65,10 @@ def _start(trace: Trace, stack: str) -> str:
 
 
 def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
-    """The residual stream of every token of one text in a stack.
+    """The residual stream of every token of one text in the encoder or the decoder.
 
     Args:
-        trace: trace of the run.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
         stack: `encoder` or `decoder`.
         item: number of the text in the batch, counted from 0.
 
@@ -106,7 +107,7 @@ def residual_stream(trace: Trace, stack: str, item: int = 0) -> Stream:
 def cosine(
     a: Float[np.ndarray, "position d_model"], b: Float[np.ndarray, "position d_model"]
 ) -> Float[np.ndarray, " position"]:
-    """The cosine of the angle between each row of `a` and the same row of `b`. 0 if one of the two rows is zero.
+    """The cosine of the angle between each row of `a` and the row of `b` at the same position; 0 if one of the rows is zero.
 
     Raises:
         InputError: `a` and `b` are not arrays of numbers with the axes position and d_model and the same shape.

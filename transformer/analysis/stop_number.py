@@ -1,5 +1,5 @@
-"""The computation of any single number of a tensor outside the heads: embeddings, residual sums, LayerNorms, feed-forward,
-logits and probabilities. `cell.py` explains the numbers of attention heads.
+"""The computation of any single number of a tensor outside the attention heads: embeddings, residual sums, LayerNorms,
+feed-forward networks, logits and probabilities. For the numbers of attention heads, see `cell.py`.
 
     explanation = explain_stop(model, trace, stop, row=3, column=5)
     explanation.operation, explanation.terms, explanation.result
@@ -23,18 +23,18 @@ OUTER = ("batch", "1")
 
 
 def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column: int, item: int = 0) -> Explanation | None:
-    """The computation of one number of a tensor outside the heads.
+    """The computation of one number of a tensor outside the attention heads: the operation, its terms and the result.
 
     Args:
         model: the model that was traced. Its weights are read.
-        trace: a trace of the model in evaluation mode.
-        stop: the tensor: one of `walk(trace)`.
+        trace: every tensor of a forward pass of the model in evaluation mode.
+        stop: the tensor that has the number: one of the descriptions that `walk(trace)` returns.
         row, column: place of the number in the tensor's matrix for this text, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Returns:
-        The computation; None if the tensor has heads, or if its numbers are copied, or are not computed from other numbers of
-        the trace: masks, rows of a table, sinusoidal positions.
+        The computation. None if the tensor has heads, or if its numbers are copied or not computed from other numbers of the
+        trace: masks, rows of a table, sinusoidal positions.
 
     Raises:
         InputError: `model` is not a Transformer; `trace` is not a Trace, or is of another model; or `stop` is not a Stop.
@@ -57,7 +57,7 @@ def explain_stop(model: Transformer, trace: Trace, stop: Stop, row: int, column:
 
 
 def _matrix(trace: Trace, path: str, item: int) -> np.ndarray:
-    """The matrix of one text. A tensor without a batch axis is the same for all texts."""
+    """The matrix of the tensor at `path` for one text. A tensor without a batch axis is the same for all texts."""
     values = trace[path].numpy()
     return values[item if values.shape[0] > 1 else 0] if trace[path].axes[0] == "batch" else values
 

@@ -1,4 +1,4 @@
-"""Residual connection, LayerNorm and feed-forward network at one position. Each number is computed again from its inputs.
+"""Residual connection, LayerNorm and feed-forward network at one position: each number is computed again from its inputs.
 
 The numbers are computed in double precision from the single-precision numbers of the trace and the model. So they agree with
 the trace up to the rounding of single precision (`Recomputed.largest_difference`).
@@ -45,7 +45,7 @@ class Recomputed:
 
 @dataclass(frozen=True, eq=False)
 class Residual(Recomputed):
-    """The residual sum x + sublayer(x), at one position.
+    """The residual sum around a sub-layer, at one position: `x` + `added`.
 
     Attributes:
         x: the residual stream before the sub-layer.
@@ -64,7 +64,7 @@ class Norm(Recomputed):
     Attributes:
         x: the input.
         mean, variance, eps: the numbers of the formula.
-        standard: the input shifted and scaled to mean 0 and variance 1.
+        standard: the input shifted and scaled to mean 0 and variance 1, before gamma and beta.
         gamma, beta: the weight and the bias of the LayerNorm.
     """
 
@@ -79,13 +79,14 @@ class Norm(Recomputed):
 
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recomputed):
-    """The feed-forward network activation(x W₁ + b₁) W₂ + b₂, at one position. In the paper, activation(h) is max(0, h).
+    """The feed-forward network activation(x W₁ + b₁) W₂ + b₂, at one position. The activation is ReLU, GELU or swish.
 
     Attributes:
         x: the input.
         hidden, activated: the hidden units before and after the activation, computed again.
-        fires: True for hidden units above zero.
-        push: how far each unit pushes the output: its value times the length of its row of W₂. It can be negative.
+        fires: True for hidden units that are above zero before the activation.
+        push: how far each hidden unit moves the output: its value after the activation times the Euclidean length of its row
+            of W₂. Can be negative.
         traced_hidden: the hidden units before the activation, from the trace.
     """
 
@@ -98,11 +99,15 @@ class FeedForward(Recomputed):
 
     @property
     def share(self) -> float:
-        """The share of hidden units that are above zero, 0 to 1."""
+        """The share of hidden units that are above zero before the activation, 0 to 1."""
         return float(self.fires.mean())
 
     def strongest(self, most: int = 10) -> list[int]:
-        """The indices, from 0, of at most `most` hidden units that fire, in the order of their `push`, largest first.
+        """The indices, counted from 0, of the hidden units that move the output farthest: those with the largest `push`, the
+        largest first. Units that are not above zero before the activation are left out.
+
+        Args:
+            most: the largest number of units to return.
 
         Raises:
             InputError: `most` is not a whole number of at least 0.
@@ -113,11 +118,11 @@ class FeedForward(Recomputed):
 
 
 def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Residual:
-    """The residual sum around a sub-layer, at one position.
+    """The residual sum around a sub-layer, at one position of a text, computed again from its two terms.
 
     Args:
-        trace: trace of the run.
-        sublayer: path of the sub-layer's module: `encoder.layers.0.feed_forward`.
+        trace: every tensor of a forward pass, as `Pipeline.trace` returns it.
+        sublayer: path of the sub-layer's module, such as `encoder.layers.0.feed_forward`.
         position: the position, counted from 0.
         item: number of the text in the batch, counted from 0.
 
@@ -131,7 +136,8 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
 
 
 def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
-    """The LayerNorm of a sub-layer, at one position. The other arguments and errors are those of `residual`.
+    """The LayerNorm at the input of a sub-layer (pre-norm) or after its residual sum (post-norm), at one position of a text,
+    computed again. The other arguments and errors are those of `residual`.
 
     Args:
         model: the model that was traced. Its weights are read.
@@ -150,8 +156,8 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
 
 
 def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> FeedForward:
-    """The feed-forward network of a layer, at one position. The arguments and errors are those of `layer_norm`; `sublayer` is
-    the path of the feed-forward network."""
+    """The feed-forward network of a layer, at one position of a text, computed again. The path `sublayer` must be that of a
+    feed-forward network, such as `encoder.layers.0.feed_forward`. Arguments and errors are those of `layer_norm`."""
     check_traced(model, trace)
     first, last = (_stop(trace, sublayer, name) for name in (".hidden", ".output"))
     x = _vector(trace, first.inputs[0], position, item)

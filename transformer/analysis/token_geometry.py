@@ -1,6 +1,6 @@
 """The geometry of a token table: cosines between rows, nearest rows, and a projection to a plane.
 
-All results are computed with NumPy in double precision, so that they are not rounded twice.
+All results are computed with NumPy in double precision.
 """
 
 from collections.abc import Sequence
@@ -46,10 +46,11 @@ class Plane(NamedTuple):
 
 
 def token_table(model: Transformer, side: str) -> Table:
-    """The embedding table of a side, `source` or `target`: row `i` is the vector of token id `i`. Read-only, not copied.
+    """The token embedding table of the encoder (`side` = "source") or decoder ("target"), read-only and not copied. Row `i` is
+    the vector of token id `i`.
 
     Raises:
-        InputError: `model` is not a Transformer, or there is no such side.
+        InputError: `model` is not a Transformer, or `side` is neither "source" nor "target".
     """
     check_model(model)
     return as_array(embedding_of(model, side).table.weight)
@@ -58,7 +59,7 @@ def token_table(model: Transformer, side: str) -> Table:
 def cosines(
     rows: Float[np.ndarray, "row d_model"], others: Float[np.ndarray, "other d_model"]
 ) -> Float[np.ndarray, "row other"]:
-    """cos(a, b) = a·b / (|a| |b|) for every pair of rows; NaN if one of the two rows is zero.
+    """The cosine similarity a·b / (|a| |b|) of every row of `rows` with every row of `others`; NaN if one of the two is zero.
 
     Raises:
         InputError: the rows have different widths, or are not arrays of numbers with two axes.
@@ -75,7 +76,7 @@ def cosines(
 
 
 def nearest(table: Table, token_id: int, count: int) -> tuple[Neighbour, ...]:
-    """The rows with the largest cosine to one row, the largest first. The row itself and zero rows are left out.
+    """The rows of a table with the largest cosine to one row, the largest first. The row itself and zero rows are left out.
 
     Args:
         table: the token table.

@@ -30,19 +30,18 @@ def check_texts(pipeline: object, texts: object) -> None:
 
 
 def text_count(texts: Iterable[Text]) -> int | None:
-    """The number of texts; None for an iterator, whose length is not known."""
+    """The number of texts in a list; None for an iterator, whose length is not known."""
     return len(texts) if hasattr(texts, "__len__") else None  # pyright: ignore[reportArgumentType]
 
 
 def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:
-    """Yield the trace of each text, computed when the iterator reaches it. The iterator keeps no trace, but `enumerate` over it
-    would keep one. So a caller that wants only one trace in memory must count the texts itself, and delete each trace before it
-    asks for the next.
+    """Yield the trace of each text, computed when the iterator reaches the text. The iterator keeps no trace. To have only one
+    trace in memory, a caller must delete each trace before asking for the next, and must not use `enumerate`, which keeps one.
 
     Args:
-        pipeline: the pipeline of a model.
-        texts: texts, or pairs of a source and a target. A text without a target is traced with the model's own answer. But a
-            decoder alone reads only the text, and does not continue it.
+        pipeline: a model with its tokenizer.
+        texts: texts, or pairs of a source and a target. Without a target, the decoder reads the model's own answer. But a model
+            with only a decoder reads only the text, and does not continue it.
 
     Raises:
         InputError: `pipeline` is not a pipeline; `texts` is neither a list nor an iterator, or is empty; or the model cannot

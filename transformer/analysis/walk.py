@@ -3,8 +3,9 @@
     for stop in walk(trace):
         stop.path, stop.group, stop.kind, stop.operation, stop.inputs, stop.parameters
 
-The inputs of a tensor follow from the structure of the network and its configuration (`transformer.analysis.provenance`). The
-tests compute every tensor of every variant again from the inputs and parameters that its stop names.
+A `Stop` describes one tensor. The inputs of a tensor follow from the structure of the network and its configuration
+(`transformer.analysis.provenance`). The tests compute every tensor of every variant again from the inputs and parameters that
+its stop names.
 """
 
 import inspect
@@ -40,18 +41,19 @@ class Stop:
     """One tensor of a forward pass, and how it was computed.
 
     Attributes:
-        path: path of the tensor's tap.
+        path: path of the tensor in the trace, such as `encoder.layers.0.self_attention.scores`.
         axes, shape: the name and the size of each axis.
         group: the part of the network: `source`, `encoder 1`, …, `encoder`, `target`, `decoder 1`, …, `decoder`, `output`.
             Layers are counted from 1.
         part: the sub-layer: `self_attention`, `cross_attention` or `feed_forward`, which include their residual connection
             and LayerNorm; empty outside the layers.
-        kind: the kind of tensor, without layer and side: `attention.scores`.
-        operation: the operation that computes the tensor from `inputs` and `parameters`; one of `provenance.OPERATIONS`.
-        inputs: paths of the tensors that it was computed from, in the order of the formula; `provenance.SOURCE_IDS` or
-            `provenance.TARGET_IDS` for token ids.
-        parameters: names of the parameters in the model's state dict.
-        recorded: True for a tensor of another network. Most of its tensors have no rule, so their `inputs` are empty.
+        kind: the kind of tensor, without layer and side, such as `attention.scores`.
+        operation: the operation that computes the tensor from `inputs` and `parameters`, such as `softmax`; one of
+            `provenance.OPERATIONS`, or `not described`.
+        inputs: paths of the tensors that it was computed from, in the order of the formula; `source_ids` or `target_ids` for
+            token ids.
+        parameters: names, in the model's state dict, of the parameters that it was computed with.
+        recorded: True for a tensor of a Hugging Face model. Most of these tensors are `not described`, without `inputs`.
     """
 
     path: str
@@ -77,9 +79,9 @@ def check_stop(stop: object) -> None:
 
 
 def walk(trace: Trace) -> tuple[Stop, ...]:
-    """Every tensor of a trace, in the order of computation.
+    """A description (`Stop`) of every tensor of a trace, in the order of computation.
 
-    A tensor whose kind has no rule in `provenance.ORIGIN_RULES` gets no inputs, and the operation of `provenance.UNDESCRIBED`.
+    A tensor whose kind has no rule in `provenance.ORIGIN_RULES` has no inputs, and the operation `not described`.
 
     Raises:
         InputError: `trace` is not a Trace.
@@ -99,8 +101,8 @@ def taps(trace: Trace) -> Taps:
 
 
 def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
-    """The same as `walk`, computed from a model's configuration and `taps(trace)`. Both arguments can be hashed, so they can be
-    the key of a cache."""
+    """The same result as `walk(trace)`, from the model's configuration and `taps(trace)`. Both arguments can be hashed, so they
+    can be the key of a cache."""
     if not isinstance(config, TransformerConfig):
         return _recorded(taps)
     decoder_only = all(path != "source_mask" for path, _, _ in taps)
@@ -114,8 +116,8 @@ def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
 
 
 def _recorded(taps: Taps) -> tuple[Stop, ...]:
-    """The stops of a network that is not our `Transformer`. Only tensors of `_common_origin` have inputs; the others are
-    `UNDESCRIBED`. A tensor whose path names no group gets the group of the tensor before it."""
+    """The stops of a Hugging Face model. Only the kinds of tensor in `_common_origin` have inputs; others are `UNDESCRIBED`. A
+    tensor whose path names no group gets the group of the tensor before it."""
     paths, group, stops = {path for path, _, _ in taps}, "output", []
     for name, axes, shape in taps:
         path, kind = TensorPath.parse(name), kind_of(name)
@@ -141,10 +143,11 @@ def _common_origin(path: TensorPath, kind: str) -> tuple[str, tuple[str, ...]]:
 
 
 def kind_of(path: str) -> str:
-    """The kind of the tensor at a path, without layer and side: `attention.scores`.
+    """The kind of the tensor at a path: the path without layer and side. For `encoder.layers.0.self_attention.scores`, it is
+    `attention.scores`.
 
     Raises:
-        PathError: `path` is not a path.
+        PathError: `path` is not a string.
     """
     tap = TensorPath.parse(path)
     parts = (tap.sublayer, tap.name) if tap.sublayer else (tap.stack, *tap.name.split(".", 1))
@@ -152,10 +155,11 @@ def kind_of(path: str) -> str:
 
 
 def group_of(path: str | TensorPath) -> str:
-    """The group (`Stop.group`) of a tap: `encoder 1`. Layers are counted from 1.
+    """The part of the network that has the tensor at a path, such as `encoder 1` (layers are counted from 1). The names are
+    those of `Stop.group`.
 
     Raises:
-        PathError: `path` is not a path.
+        PathError: `path` is neither a string nor a TensorPath.
     """
     path = TensorPath.parse(path)
     if path.layer is not None:
@@ -166,11 +170,12 @@ def group_of(path: str | TensorPath) -> str:
 
 
 def caller(model: Transformer, path: str) -> tuple[Callable[..., object], int]:
-    """The method that computes the tensor of a tap, and the line number in the source file where the method calls the tap.
+    """The method that computes the tensor at a path, and the number of the line in its source file that records the tensor:
+    the line with `self.scores(…)`, if `scores` is the last part of the path.
 
     Raises:
         InputError: `model` is not a Transformer.
-        PathError: the model has no such tap, or no method of the tap's module calls the tap.
+        PathError: the model has no such tensor, or no method of the module records it.
     """
     check_model(model)
     tap = TensorPath.parse(find_tap(model.taps, path))

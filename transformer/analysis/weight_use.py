@@ -23,7 +23,7 @@ class WeightUse(NamedTuple):
     """The use of a weight at one position.
 
     Attributes:
-        position: the position, counted from 0.
+        position: the position in the text, counted from 0.
         head: the head, counted from 0, if the heads share the weight; otherwise None.
         explained: for a weight of a matrix, weight × input: one term of the sum that computes an element of the result. For a
             bias, this sum plus the bias. For a weight of a LayerNorm, the whole computation of an element of the result.
@@ -37,23 +37,23 @@ class WeightUse(NamedTuple):
 def weight_use(
     model: Transformer, trace: Trace, stop: Stop, parameter: str, index: tuple[int, ...], item: int = 0
 ) -> WeightUse | None:
-    """The use of a weight at the position of one text where it matters most: for a weight of a matrix, where weight × input is
-    farthest from zero; for a bias or a LayerNorm, where the result is.
+    """The use of one weight (one number of a parameter) at the position of a text where the weight matters most: for a weight
+    of a matrix, where weight × input is farthest from zero; for a bias or a LayerNorm, where the result is farthest from zero.
 
     Args:
-        model: the model that was traced. Its weights are read.
-        stop: the tensor that is computed with the weight: one of `walk(trace)`.
+        model, trace: the model, and every tensor of a forward pass of this model in evaluation mode.
+        stop: the tensor that is computed with the weight: one of the descriptions that `walk(trace)` returns.
         parameter: the name of the parameter, one of `stop.parameters`.
-        index: the place of the weight in the parameter, counted from 0.
+        index: the index of the weight on each axis of the parameter, counted from 0.
         item: number of the text in the batch, counted from 0.
 
     Returns:
-        The use; None for a weight of a table, whose rows are only read.
+        The use; None for a weight of an embedding table, because rows of a table are only copied.
 
     Raises:
         InputError: `model` is not a Transformer; `trace` is not a Trace, or is of another model; `stop` is not a Stop; or the
             stop has no such parameter, or `index` has another number of axes.
-        PathError: there is no such place or batch item.
+        PathError: the parameter has no such index, or the batch no such text.
     """
     check_traced(model, trace)
     check_stop(stop)
@@ -91,6 +91,6 @@ def weight_use(
 
 
 def _strongest(trace: Trace, path: str, item: int, column: int) -> tuple[int, ...]:
-    """The position, and the head if the tensor has heads, whose number at the index `column` is farthest from zero."""
+    """The position, and the head if the tensor has heads, at which the number at the index `column` is farthest from zero."""
     numbers = np.abs(trace[path].numpy()[item][..., column])
     return tuple(int(place) for place in np.unravel_index(int(numbers.argmax()), numbers.shape))

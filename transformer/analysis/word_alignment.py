@@ -1,4 +1,4 @@
-"""How well attention aligns words: the links that a head makes between words, against links made by hand.
+"""How well attention aligns words: the links that a head makes between words, compared with links made by hand.
 
     sentences = read_alignments()
     links = head_links(trace, layer=1, head=3)
@@ -34,8 +34,8 @@ class Aligned(NamedTuple):
     """A sentence and its translation, aligned by hand.
 
     Attributes:
-        source, target: the texts.
-        sure: links, pairs (source word, target word) counted from 0, that are right without doubt.
+        source, target: the sentence and its translation.
+        sure: links that are right without doubt. A link is a pair (source word, target word), counted from 0.
         possible: links that may be right, including the sure links.
     """
 
@@ -46,16 +46,16 @@ class Aligned(NamedTuple):
 
 
 def read_alignments(path: str | Path | None = None) -> tuple[Aligned, ...]:
-    """The aligned sentences of a file: English, French and links, separated by tabs, below a line of headings. `2-3` is a sure
-    link of source word 2 and target word 3, and `2~3` is a possible link. The numbers count the words that the function `words`
-    returns, from 0.
+    """The sentence pairs of a file, with the links between their words. After a line of headings, each line of the file has an
+    English sentence, its French translation and the links, separated by tabs. `2-3` is a sure link of source word 2 and target
+    word 3, and `2~3` is a possible link. The numbers count the words that the function `words` returns, from 0.
 
     Args:
-        path: the file; by default the sentences that come with Headlight.
+        path: the file; None for the file that comes with this library.
 
     Raises:
         InputError: the file cannot be read, or a line is not of this form.
-        CheckpointError: `path` is neither a text nor a Path.
+        CheckpointError: `path` is neither a string nor a Path.
     """
     path = assets() / FILE if path is None else as_path(path)
     try:
@@ -81,7 +81,7 @@ def words(text: str) -> list[str]:
     """The words and punctuation marks of a text, in order. The indices in `Links` count both.
 
     Raises:
-        InputError: `text` is not a text.
+        InputError: `text` is not a string.
     """
     if not isinstance(text, str):
         raise InputError("Words are those of a text, not of {text!r}.", text=text)
@@ -89,13 +89,14 @@ def words(text: str) -> list[str]:
 
 
 def head_links(trace: Trace, layer: int, head: int) -> Links:
-    """The links of a cross-attention head: each target word is linked to the source word that it attends to most.
+    """The links of a cross-attention head, pairs (source word, target word): each target word is linked to the source word that
+    it attends to most.
 
-    The attention of a word is the mean of the rows that write its pieces; the weight of a source word is the sum over its
-    pieces. Special tokens are left out.
+    The attention of a target word is the mean of the rows (queries) that predict its pieces; the weight of a source word is the
+    sum over its pieces. Special tokens are left out.
 
     Args:
-        trace: a trace of one sentence whose decoder reads the translation.
+        trace: every tensor of a forward pass over one sentence; the decoder reads the translation.
         layer, head: numbers of the layer and the head, counted from 0.
 
     Raises:
@@ -107,7 +108,12 @@ def head_links(trace: Trace, layer: int, head: int) -> Links:
 
 
 def links_of(trace: Trace, weights: Float[np.ndarray, "query key"]) -> Links:
-    """The links by the rule of `head_links`, from any weights between target tokens (queries) and source tokens (keys).
+    """The links, pairs (source word, target word), from any weights between target tokens (queries) and source tokens (keys).
+    As in `head_links`, each target word is linked to the source word with the largest weight.
+
+    Args:
+        trace: a trace of one sentence and its translation. Only its tokens are read.
+        weights: a weight for each pair of tokens.
 
     Raises:
         InputError: `trace` is not a Trace, has more than one text, or lacks a side; or `weights` is not an array with a row for
@@ -140,8 +146,8 @@ def _is_special(trace: Trace, side: Side, group: Sequence[int]) -> bool:
 
 
 def diagonal_links(sentence: Aligned) -> Links:
-    """The links of a simple rule: each target word is linked to the source word at the same relative position in its
-    sentence.
+    """The links, pairs (source word, target word), of a simple rule for comparison: each target word is linked to the source
+    word at the same relative position in its sentence.
 
     Raises:
         InputError: `sentence` is not an `Aligned`.
@@ -155,8 +161,8 @@ class Counts(NamedTuple):
     """The numbers of the alignment error rate, over all sentences together.
 
     Attributes:
-        sure_found, possible_found: how many of the links that were made are sure links, and possible links. Sure links are
-            possible, too.
+        sure_found, possible_found: how many of the links that were made are sure links, and how many are possible links. Sure
+            links are possible links, too.
         made, sure: how many links were made, and how many sure links there are.
     """
 
@@ -167,15 +173,18 @@ class Counts(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|). 0 if A and S are both empty, because then no
-        link is wrong and none is missing."""
+        """The alignment error rate, 0 to 1: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), where A are the links that were made, S the
+        sure and P the possible links. 0 if A and S are both empty, because then no link is wrong or missing."""
         total = self.made + self.sure
         return 1 - (self.sure_found + self.possible_found) / total if total else 0.0
 
 
 def alignment_counts(made: Sequence[Links], sentences: Sequence[Aligned]) -> Counts:
-    """The numbers of the alignment error rate. In the formula of `Counts.error`, A is the set of links in `made`, and S and P
-    are the sure and the possible links of `sentences`.
+    """The numbers of the alignment error rate, over all sentences together.
+
+    Args:
+        made: for each sentence, the links that were made: a set of pairs (source word, target word).
+        sentences: the sentences, with the right links.
 
     Raises:
         InputError: `sentences` is empty or has items that are not `Aligned`; or `made` has another length, or items that are
@@ -201,8 +210,8 @@ def alignment_counts(made: Sequence[Links], sentences: Sequence[Aligned]) -> Cou
 
 
 def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
-    """The alignment error rate over all sentences together (`Counts.error`), 0 to 1. Arguments and errors are those of
-    `alignment_counts`."""
+    """The alignment error rate, 0 to 1, of the links `made` for `sentences`: over all sentences together (`Counts.error`).
+    Arguments and errors are those of `alignment_counts`."""
     return alignment_counts(made, sentences).error
 
 

@@ -31,13 +31,13 @@ NO_WORDS = "The words are {words!r}; a number for each token, or None, is needed
 
 
 def groups(words: Sequence[int | None]) -> tuple[Group, ...]:
-    """The positions of each word's tokens, in order. Each special token is a group of its own.
+    """For each word, in order, the positions of its tokens. Each special token is a group of its own.
 
     Args:
-        words: for each token, the number of its word, or None for a special token.
+        words: for each token, the number of the word that the token is a piece of, or None for a special token.
 
     Raises:
-        InputError: `words` is not a sequence.
+        InputError: `words` is not a sequence, or is a string.
     """
     if isinstance(words, str) or not isinstance(words, Sequence):
         raise InputError(NO_WORDS, words=words)
@@ -56,12 +56,12 @@ def join(
     """Attention weights between words: summed over the keys of a word, and averaged over the queries of a word.
 
     Args:
-        weights: attention weights between pieces.
+        weights: attention weights between tokens, which are pieces of words.
         queries, keys: for each word, in order, the positions of its pieces, as `groups` returns them.
 
     Raises:
         InputError: the weights are not an array of numbers, or do not have one row and one column for each position of the
-            words; or `queries` or `keys` are not words.
+            words; or `queries` or `keys` is not a list of groups of positions.
     """
     check_array(
         "weights", weights.reshape(-1, *weights.shape[-2:]) if isinstance(weights, np.ndarray) else weights, "n query key"
@@ -77,9 +77,13 @@ def join_allowed(
 ) -> Bool[np.ndarray, "query_word key_word"]:
     """True where at least one piece of the query word may attend to at least one piece of the key word.
 
+    Args:
+        allowed: True where a query token may attend to a key token.
+        queries, keys: for each word, in order, the positions of its pieces, as `groups` returns them.
+
     Raises:
         InputError: `allowed` is not an array with one row and one column for each position of the words, or `queries` or `keys`
-            are not words.
+            is not a list of groups of positions.
     """
     check_array("allowed", allowed, "query key")
     _check_words("allowed", allowed.shape, queries, keys)
@@ -87,15 +91,16 @@ def join_allowed(
 
 
 class WordTrace(Trace):
-    """A trace whose tokens are words. The pieces of each word are joined when a tensor is read. It has all methods of a Trace.
+    """A trace whose tokens are words: all tensors of a forward pass, with one position for each word instead of each piece. The
+    pieces are joined when a tensor is read. All methods of `Trace` can be used.
 
-    The id of a word is the id of its first piece. In a batch, a text with fewer words than another text ends with filled
-    positions, like padding. These positions are masked.
+    The id of a word is the id of its first piece. In a batch, a text with fewer words than another text is filled up with
+    `<pad>` at its end. The filled positions are masked.
     """
 
     @classmethod
     def of(cls, trace: Trace) -> "WordTrace":
-        """The WordTrace of a trace. It is created once and kept in the trace (`Trace.derived`).
+        """The trace with its tokens joined into words. The WordTrace is created once and kept in the trace (`Trace.derived`).
 
         Raises:
             InputError: `trace` is not a Trace.
@@ -157,12 +162,14 @@ class WordTrace(Trace):
         )
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where no piece of the query word may attend to any piece of the key word. Errors are those of `Trace.hidden`."""
+        """True where no piece of the query word may attend to any piece of the key word. `attention` is a path such as
+        `encoder.layers.0.self_attention`. Raises `PathError` if there is no such attention."""
         return ~self.used_masks[str(self._attention(attention))]
 
 
 def check_run(pipeline: TextPipeline, trace: Trace) -> None:
-    """Check that `trace` can be a trace of `pipeline`: its tokens are not joined into words, and the configurations are equal.
+    """Check that `trace` can be a trace of the model in `pipeline`: their configurations are equal, and the tokens of the trace
+    are not joined into words.
 
     Raises:
         InputError: `pipeline` is not a pipeline; or `trace` is not a Trace, is a WordTrace, or is of a network with another
@@ -177,12 +184,17 @@ def check_run(pipeline: TextPipeline, trace: Trace) -> None:
 
 
 def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
-    """The positions of the tokens of each word of a text. If every token is a word, each position is a group of its own.
+    """For each word of a text, the positions of its tokens. If every token is a word, each position is a group of its own.
+
+    Args:
+        trace: every tensor of a forward pass over the text, as `Pipeline.trace` returns it.
+        side: `source` or `target`.
+        item: number of the text in the batch, counted from 0.
 
     Raises:
         InputError: `trace` is not a Trace, or the side did not run.
         ConfigError: there is no such side.
-        PathError: the batch has no text with this number.
+        PathError: there is no such text.
     """
     check_trace(trace)
     if not trace.ids_of(side):
@@ -192,21 +204,22 @@ def word_groups(trace: Trace, side: Side, item: int = 0) -> tuple[Group, ...]:
 
 
 def _rows(trace: Trace, side: Side) -> list[tuple[Sequence[int | None], int]]:
-    """For each text, the index of each token's word, and how many tokens the text has."""
+    """For each text: the number of each token's word (empty if every token is a word), and the number of tokens."""
     ids: Ids = trace.ids_of(side)
     words: Words = trace.words_of(side) or ((),) * len(ids)
     return [(of, len(row)) for row, of in zip(ids, words, strict=True)]
 
 
 def row_groups(words: Sequence[int | None], count: int) -> tuple[Group, ...]:
-    """The positions of the tokens of each word of a text with `count` tokens.
+    """For each word of a text with `count` tokens, the positions of the word's tokens.
 
     Args:
-        words: for each token, the index of its word, or None for a special token. If its length is not `count`, as when the
-            words are not known, each position is a group of its own.
+        words: for each token, the number of the word that the token is a piece of, or None for a special token. If `words` does
+            not have `count` items, for example none, each position is a group of its own.
+        count: number of tokens of the text.
 
     Raises:
-        InputError: `words` is not a sequence, or `count` is not a whole number of at least 0.
+        InputError: `words` is not a sequence, or is a string; or `count` is not a whole number of at least 0.
     """
     check_number("count", count, 0)
     if isinstance(words, str) or not isinstance(words, Sequence):
@@ -221,8 +234,8 @@ def _filled(row: Sequence[Value], count: int, filler: Value) -> tuple[Value, ...
 def _joined_values(
     path: str, axes: Sequence[str], values: np.ndarray, groups_of: Mapping[Side, Groups]
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The axes and the values of a tensor after the pieces of words are joined. Both are unchanged if the tensor has no axis of
-    tokens."""
+    """The axes and the values of a tensor after the pieces of words are joined. A tensor without an axis of tokens is returned
+    unchanged."""
     place = TensorPath.parse(path)
     sides: dict[str, Side] = {"source": "source", "target": "target", "position": place.side}
     if place.kind is not None:
@@ -256,10 +269,11 @@ def _joined_values(
 
 
 def word_means(values: Float[np.ndarray, "piece ..."], words: Sequence[Group]) -> Float[np.ndarray, "word ..."]:
-    """The mean of `values` over the pieces of each word. `words` has the positions of their pieces (`groups`).
+    """The mean of `values` over the pieces of each word. For each word, `words` has the positions of its pieces (`groups`).
 
     Raises:
-        InputError: `values` is not an array with one row for each position of the words, or `words` are not words.
+        InputError: `values` is not an array with one row for each position of the words, or `words` is not a list of groups of
+            positions.
     """
     check_array("values", values.reshape(len(values), -1) if isinstance(values, np.ndarray) else values, "piece number")
     _check_words("values", values.shape[:1], words)
@@ -276,8 +290,8 @@ def _check_words(name: str, shape: tuple[int, ...], *words: Sequence[Group]) -> 
 
 
 def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) -> np.ndarray:
-    """The values with one position for each word. Truth values: True if at least one piece of the word is True. Numbers: the
-    sum over the pieces if `summed`, else the mean over the pieces with a finite number, or −∞ without such a piece."""
+    """The values with one position for each word of `of` on an axis. Truth values: True if at least one piece of the word is
+    True. Numbers: the sum over the pieces if `summed`, else the mean of the finite numbers, or −∞ if no number is finite."""
     starts = [group[0] for group in of]
     if values.dtype == bool:
         return np.logical_or.reduceat(values, starts, axis=axis)
@@ -293,8 +307,8 @@ def _merged(values: np.ndarray, of: Sequence[Group], axis: int, summed: bool) ->
 
 
 def in_pieces(trace: Trace) -> bool:
-    """Whether the tokens of a trace are pieces of words: some word has several tokens, or its first token has the mark of a
-    word's start. False for a WordTrace.
+    """Whether the tokens of a trace are pieces of words: at least one word has several tokens, or starts with `▁`, the mark of
+    a word's first piece. False for a WordTrace.
 
     Raises:
         InputError: `trace` is not a Trace.
@@ -308,6 +322,6 @@ def in_pieces(trace: Trace) -> bool:
 
 
 def are_pieces(tokens: Sequence[str], of: Sequence[Group]) -> bool:
-    """Whether the tokens of a text are pieces of words: some word has several tokens, or its first token has the mark of a
-    word's start. `of` has the positions of the tokens of each word."""
+    """Whether the tokens of a text are pieces of words: at least one word has several tokens, or starts with `▁`, the mark of a
+    word's first piece. For each word, `of` has the positions of its tokens."""
     return any(tokens[group[0]].startswith(SPACE) or len(group) > 1 for group in of)
