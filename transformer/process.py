@@ -15,10 +15,10 @@ if sys.platform != "win32":
 def reuse_freed_memory(largest: int = 32 << 20) -> None:
     """Let glibc's `malloc` keep freed memory for the next trace instead of returning it to the kernel.
 
-    A trace is hundreds of large tensors that are freed together. By default glibc returns such blocks to the kernel and gets
-    fresh pages for the next trace. The next trace then takes 1.26 times as long for 32 tokens, 3 times for 512 (`benchmarks/`).
-    With this setting the process stays as large as its peak. A program that caches a fixed number of traces is always near its
-    peak anyway. Does nothing if the C library is not glibc.
+    A trace, which records a forward pass, is hundreds of large tensors that are freed together. By default glibc returns such
+    blocks to the kernel and gets fresh pages for the next trace. The next trace then takes 1.26 times as long for 32 tokens, 3
+    times for 512 (`benchmarks/`). With this setting the process stays as large as its peak. A program that caches a fixed
+    number of traces is always near its peak anyway. Does nothing if the C library is not glibc.
 
     Args:
         largest: blocks of at least this many bytes are still returned at once; glibc allows at most 32 MiB.

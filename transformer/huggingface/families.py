@@ -56,8 +56,7 @@ class Stack:
         points: Headlight's name of a tensor in a layer, such as `feed_forward.hidden` → its point, whose module path starts at
             the layer.
         embedding: name of a tensor before the layers (`token`, `position`, `sum`, …) → its point, whose module path starts at
-            the model. `stream` is the input of the first layer if no positions are added, or if a linear map comes before the
-            layers.
+            the model. `stream` is the input of the first layer if that is not `sum` or `normalized`.
     """
 
     module: str

@@ -27,7 +27,7 @@ class TrainerFilm(TrainerCallback):
         self.film(step=state.global_step)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
-        """Add the loss to the film, if one is logged."""
+        """Add the loss to the film, if the trainer has logged a loss."""
         if logs and "loss" in logs:
             self.film.note_loss(logs["loss"])
 

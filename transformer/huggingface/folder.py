@@ -41,7 +41,7 @@ transformers.logging.disable_progress_bar()
 
 
 def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
-    """The configuration of a model, and its family: its architecture, and where its tensors are.
+    """The configuration of a model, and its family, which lists where the tensors of this architecture are.
 
     Raises:
         CheckpointError: models of the family cannot be traced, a number is not finite or is too large, or a configuration

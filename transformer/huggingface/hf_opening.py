@@ -101,8 +101,8 @@ def read_folder(path: str | Path) -> Opened:
 
 
 def turned_alike(config: PreTrainedConfig, positions: int) -> int:
-    """The largest length of a text, in tokens and at most `positions`, up to which rotary positions turn queries and keys by
-    the same angles. With `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and
+    """The largest length of a text, in tokens and at most `positions`, up to which the angles of rotary positions do not depend
+    on the length. With `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and
     two threads that share a model would change each other's angles."""
     given: Any = getattr(config, "rope_parameters", None) or {}
     rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some models have one for each kind of layer

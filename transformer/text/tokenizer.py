@@ -145,8 +145,8 @@ def split_characters(text: str) -> list[str]:
 
 
 def split_english(text: str) -> list[str]:
-    """Words and punctuation of a text in lower case (`sentence`), with contractions and numbers up to 100 written out: `It
-    didn't.` → `it` `did` `not` `.`, `Anna's 9` → `anna` `'s` `nine`."""
+    """Words and punctuation of a text in lower case (`sentence`), with contractions and numbers up to 100 written out.
+    `It didn't.` → `it` `did` `not` `.`; `Anna's 9` → `anna` `'s` `nine`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 

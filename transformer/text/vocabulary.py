@@ -141,12 +141,12 @@ class Vocabulary:
 
     @property
     def sos(self) -> int:
-        """The id of `<sos>`, with which every sequence starts."""
+        """The id of `<sos>`, with which a source and a decoder's input start."""
         return self._id_of[SOS]
 
     @property
     def eos(self) -> int:
-        """The id of `<eos>`, with which every sequence ends."""
+        """The id of `<eos>`, with which a source and an answer end."""
         return self._id_of[EOS]
 
     @property
