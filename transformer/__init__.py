@@ -6,17 +6,17 @@
 
 The folders and modules, each of which needs only the ones above it:
 
-- `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`,
-  `model`; `tap` names its tensors.
+- `network`: the Transformer beside the paper, in the order `config`, `masks`, `embedding`, `attention`, `layers`, `model`;
+  `tap` names its tensors.
 - `text`: text to ids and back. `tasks`: the small languages that the shipped models were trained on.
-- `tracing`: every tensor of a forward pass, and interventions that change tensors.
+- `tracing`: every tensor of a forward pass (a trace), and interventions that change tensors.
 - `pipeline`: from a text to an answer and a trace; models in files; untrained models.
-- `analysis`: one module for each question asked of a trace or a model.
-- `patching`: what changes if tensors of one run are put into another.
-- `watching`: any module of PyTorch watched, and compared with our network.
-- `training`: recipes, the run, its evaluation and the command line (`python -m transformer.training`).
-- `comparing`: `compare`, for two runs (`tracing.difference`) or for a module and our network (`watching.compare`).
-- `opening`: any model, by name or path; models of Hugging Face (`huggingface`) need optional packages.
+- `analysis`: one module for each question about a trace or a model.
+- `patching`: what changes if tensors of one forward pass are put into another.
+- `watching`: records the tensors of any PyTorch module, and compares the module with our network.
+- `training`: recipes, the training loop, its evaluation and the command line (`python -m transformer.training`).
+- `comparing`: `compare`, for two traces (`tracing.difference`) or for a module and our network (`watching.compare`).
+- `opening`: opens any model by name or path; models of Hugging Face (`huggingface`) need optional packages.
 - `draw`: every figure of the app in one call, for notebooks.
 
 `figures` draws arrays and labels, and needs no other folder. `errors` has every error that the library raises on purpose.

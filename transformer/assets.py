@@ -12,6 +12,6 @@ def is_installed() -> bool:
 
 
 def assets() -> Path:
-    """The folder `assets`. In the repository it is at the top. In a wheel it is in the package `headlight`, because at the top
-    it would shadow other people's modules."""
+    """The path of the folder with the checkpoints, texts, lessons and styles. In the repository, the folder is at the top. In a
+    wheel, it is in the package `headlight`, because a folder `assets` at the top could shadow a module of another package."""
     return INSTALLED if is_installed() else TOP / "assets"

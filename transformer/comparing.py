@@ -1,4 +1,4 @@
-"""`compare`: two runs, or somebody's module and our network."""
+"""`compare`: the difference between two traces, or between a PyTorch module and our network."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, overload
@@ -32,17 +32,17 @@ def compare(
 
 
 def compare(mine: Any, ours: Any, *arguments: Any, **named: Any) -> Difference | Comparison:
-    """Compare two runs, or somebody's module with our network, and return the difference.
+    """Compare two traces, or a PyTorch module with our network, and return the difference.
 
-        compare(trace_a, trace_b)                       # two runs: a Difference, with B − A of every tensor
-        compare(my_transformer, ours, source, target)   # two networks: a Comparison, with the first difference and its reason
+        compare(trace_a, trace_b)                       # a Difference: B − A for every tensor
+        compare(my_transformer, ours, source, target)   # a Comparison: the first tensor that differs, and the reasons
 
-    For two runs, see `transformer.tracing.difference.Difference`. For a module and our network, the arguments and errors are
-    those of `transformer.watching.compare.compare`.
+    For two traces, see `transformer.tracing.difference.Difference`. For a module and our network (`Transformer`), the arguments
+    and errors are those of `transformer.watching.compare.compare`.
 
     Raises:
-        InputError: only one of the two is a Trace; two runs are given with further arguments, or a module without ids; or as
-            in `Difference.of` and `watching.compare.compare`.
+        InputError: only one of `mine` and `ours` is a Trace; two traces are given with further arguments, or a module without
+            `source` and `target`; or as in `Difference.of` and `watching.compare.compare`.
     """
     if isinstance(mine, nn.Module) and len(arguments) + len({"source", "target"} & {*named}) < 2:
         raise InputError("Two networks are compared on ids that both read: compare(module, ours, source, target).")

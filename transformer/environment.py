@@ -1,4 +1,4 @@
-"""Limits from the environment, for those who host the app or run the library on a small machine."""
+"""Settings from the environment variables `HEADLIGHT_…`, for those who host the app or run the library on a small machine."""
 
 import os
 

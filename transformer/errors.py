@@ -1,4 +1,4 @@
-"""Sentences for people: the errors that the library raises on purpose, and remarks."""
+"""The errors that the library raises on purpose, and remarks about answers. Their messages can be translated."""
 
 import re
 import string
@@ -7,12 +7,12 @@ from typing import Any, Self
 
 
 class Sentence:
-    """A sentence with values in it, which can be written in another language.
+    """A message for people: a template filled with values. It can be written in another language.
 
     Args:
         template: the English sentence with placeholders such as `{count}`; `{name!r}` stands for the value's `repr`, shortened.
             It must be a string literal, because it is the key of its translations.
-        values: the value of each placeholder, by name. A value may be another sentence, which is inserted.
+        values: the value of each placeholder, by name. A value may be another `Sentence`, which is inserted.
 
     Attributes:
         template, values: as given.
@@ -25,12 +25,12 @@ class Sentence:
         return self.sentence()
 
     def sentence(self, translations: Mapping[str, str] | None = None, **clauses: str) -> str:
-        """The sentence with its values filled in. Each value is shortened, because any of them may contain a part of a file.
+        """The sentence with its values filled in. Long values are cut, because a value may contain a part of a file.
 
         Args:
-            translations: English template → the same sentence in another language. The sentence stays English if its template
-                is missing, or if its translation has another placeholder or is malformed.
-            clauses: name of a value → the translated words that replace it.
+            translations: English template → the same sentence in another language. The sentence stays English if `translations`
+                lacks its template, or if the translation is malformed or has an unknown placeholder.
+            clauses: name of a placeholder → the translated words that replace its value.
         """
         translations = translations or {}
         values = {
@@ -44,10 +44,11 @@ class Sentence:
 
 
 class HeadlightError(Sentence, ValueError):
-    """The error for an invalid input. Its message says what is wrong and what is allowed, in a sentence for people.
+    """The base class of the errors for invalid input. The message says what is wrong and what is allowed, in a sentence for
+    people.
 
-    Apart from invalid environment variables, every invalid input raises this class, so a page catches one class and shows its
-    message:
+    Invalid input raises a class derived from this one, except in environment variables (`ValueError`). An app can therefore
+    catch this class alone, and show the message. The template and its values are given separately:
 
         raise InputError("Your text has {count} words; this model reads up to {most}.", count=213, most=62)
     """
@@ -57,13 +58,14 @@ class HeadlightError(Sentence, ValueError):
         ValueError.__init__(self, self.sentence())
 
     def anew(self) -> Self:
-        """A copy of the error without traceback, to raise it again. A traceback keeps all values of its frames in memory, and
-        grows each time the error is raised."""
+        """A copy of the error without a traceback, to be raised again. A traceback keeps the local variables of its frames in
+        memory, and grows each time the error is raised."""
         return type(self)(self.template, **self.values)
 
 
 class Remark(Sentence):
-    """A warning about the answer to a text. Unlike an error, it comes with an answer, because the model can read the text."""
+    """A warning beside a model's answer to a text, for example that no text of this form was in training. Unlike an error, a
+    remark does not replace the answer."""
 
 
 class _Shortening(string.Formatter):
@@ -80,19 +82,20 @@ class _Shortening(string.Formatter):
 
 
 class ConfigError(HeadlightError):
-    """A setting or a choice that is invalid, such as a field of `TransformerConfig`."""
+    """The error for an invalid setting or choice, such as the value of a field of `TransformerConfig`."""
 
 
 class InputError(HeadlightError):
-    """An argument that is invalid, such as a text that the model cannot read."""
+    """The error for an invalid argument, such as a text that the model cannot read."""
 
 
 class PathError(HeadlightError):
-    """A path, head or position that this model does not have, or an edit that does not fit the model."""
+    """The error for a tensor's path, a head or a position that the model does not have, or for an edit that does not fit the
+    model."""
 
 
 class CheckpointError(HeadlightError):
-    """A file or folder that cannot be opened, such as an incomplete Headlight file, or that cannot be written."""
+    """The error for a file or folder that cannot be opened, such as an incomplete checkpoint, or that cannot be written."""
 
 
 def shortened(value: object, limit: int = 60) -> str:
@@ -105,7 +108,7 @@ def shortened(value: object, limit: int = 60) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """A text, cut to `limit` characters. Half of a surrogate pair is replaced by its escape sequence, because it has no
-    UTF-8 encoding."""
+    """`text`, cut to `limit` characters; a text that was cut ends with `…`. Half of a surrogate pair is replaced by its escape
+    sequence, because it has no UTF-8 encoding."""
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"

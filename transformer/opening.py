@@ -1,4 +1,4 @@
-"""`open_model` opens any model by its name or path; `save_huggingface` writes one of our models for Hugging Face's
+"""`open_model` opens any model by its name or path; `save_huggingface` writes a Headlight model for Hugging Face's
 `transformers`."""
 
 import os
@@ -16,7 +16,7 @@ NO_PACKAGE = "A model of Hugging Face needs the package {package}; run `{command
 
 
 def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
-    """The pipeline of any model:
+    """Open a model, and return its pipeline, which answers and traces texts:
 
         open_model("reverse")                       # shipped with Headlight
         open_model("reverse@000316")                # a snapshot from its training
@@ -27,13 +27,13 @@ def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
         name: the name of a shipped model or of a snapshot, or the path of a file or folder. A text that is both a name and a
             path is read as a name; a `Path` is always a path. docs/MODELS.md lists the architectures of Hugging Face that can
             be opened.
-        own_network: run a Marian model of Hugging Face in our own network, with all its taps. Models that Headlight trained
-            always run in it.
+        own_network: whether a Marian model of Hugging Face runs in Headlight's own `Transformer`, of which every tensor can be
+            traced. Models that Headlight trained always run in it.
 
     Raises:
-        InputError: there is no model, file or folder with this name; or `own_network` is not a bool.
-        CheckpointError: the file or the folder cannot be opened, the packages for it are not installed, or our own network
-            cannot represent the model.
+        InputError: `name` is a text, and no model, file or folder has this name; or `own_network` is not a bool.
+        CheckpointError: the file or the folder cannot be opened, the packages for it are not installed, or `Transformer` cannot
+            represent the Hugging Face model.
     """
     if not isinstance(own_network, bool):
         raise InputError("own_network is {own_network!r}; allowed are True and False.", own_network=own_network)
@@ -48,12 +48,12 @@ def open_model(name: str | Path, own_network: bool = False) -> TextPipeline:
 
 
 def save_huggingface(pipeline: Pipeline, folder: str | Path) -> None:
-    """Write a model of ours into `folder`, in the format of the class `MarianMTModel`. `transformers` and `open_model` can read
-    it; see `transformer.huggingface.hf_export`.
+    """Write a Headlight model into `folder`, in the format of Hugging Face's class `MarianMTModel`. `transformers` and
+    `open_model` can read the folder; see `transformer.huggingface.hf_export`.
 
     Raises:
-        CheckpointError: the packages for it are not installed, the folder cannot be written, or Marian cannot represent the
-            model.
+        CheckpointError: the packages for Hugging Face are not installed, the folder cannot be written, or Marian cannot
+            represent the model.
         InputError: `pipeline` is not a Pipeline.
     """
     with optional_packages():
@@ -63,7 +63,7 @@ def save_huggingface(pipeline: Pipeline, folder: str | Path) -> None:
 
 @contextmanager
 def optional_packages() -> Iterator[None]:
-    """A context for imports from `transformer.huggingface`, whose packages are optional.
+    """A context manager for imports from `transformer.huggingface`, which needs optional packages.
 
     Raises:
         CheckpointError: a package is not installed; the message says how to install it.

@@ -1,4 +1,5 @@
-"""How this process uses memory and processors. A program calls these functions when it starts; the library never does."""
+"""Settings of this process: its memory, processor cores and open files. A program calls these functions; the library never
+does."""
 
 import ctypes
 import gc
@@ -14,13 +15,13 @@ if sys.platform != "win32":
 def reuse_freed_memory(largest: int = 32 << 20) -> None:
     """Let glibc's `malloc` keep freed memory for the next trace instead of returning it to the kernel.
 
-    A trace is hundreds of large tensors that are freed together. By default glibc returns such blocks to the kernel and gets
-    fresh pages for the next trace, which then takes 1.26 times as long at 32 tokens, 3 times at 512 (`benchmarks/`). With this
-    setting the process stays as large as its peak; a bounded cache of traces keeps it near its peak anyway. Does nothing if the
-    C library is not glibc.
+    A trace, which records a forward pass, is hundreds of large tensors that are freed together. By default glibc returns such
+    blocks to the kernel and gets fresh pages for the next trace. The next trace then takes 1.26 times as long for 32 tokens, 3
+    times for 512 (`benchmarks/`). With this setting the process stays as large as its peak. A program that caches a fixed
+    number of traces is always near its peak anyway. Does nothing if the C library is not glibc.
 
     Args:
-        largest: blocks of at least this many bytes are still returned at once; glibc allows up to 32 MB.
+        largest: blocks of at least this many bytes are still returned at once; glibc allows at most 32 MiB.
     """
     if not has_glibc():
         return
@@ -41,31 +42,31 @@ def return_freed_memory() -> None:
 
 
 def has_glibc(program: str | None = None) -> bool:
-    """Whether the C library of a program is glibc; by default, of this Python."""
+    """Whether a program uses glibc as its C library. `program` is the path of its executable file; None for this Python."""
     return platform.libc_ver(program)[0] == "glibc"
 
 
 def ignore_present_objects() -> None:
-    """Exclude all objects that exist now from Python's garbage collection. They live as long as the process.
+    """Exclude all objects that exist now from Python's garbage collection, as if all of them lived as long as the process.
 
-    Call it when everything is imported. Otherwise a full collection visits each object of torch and Plotly. This takes 160 ms,
-    about once in a hundred clicks, and no request is served meanwhile.
+    Call it when everything is imported. Otherwise a full collection visits each object of torch and Plotly. Such a collection
+    takes 160 ms, about once in a hundred clicks in the app, and no request is served meanwhile.
     """
     gc.collect()
     gc.freeze()
 
 
 def use_threads(count: int) -> None:
-    """Let PyTorch compute a forward pass with `count` threads. This holds for the whole process."""
+    """Set the number of threads that PyTorch uses for one forward pass, in the whole process."""
     torch.set_num_threads(count)
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the limit on open files and connections to `count`, or to the most that the system lets this process set. The limit
-    is never lowered.
+    """Raise this process's limit on open files and connections to `count`, or to the system's hard limit if that is lower. The
+    limit is never lowered.
 
-    Each session of a server needs four open files, and many systems allow only 1,024 until a program asks for more. Does
-    nothing on Windows, which has no such limit.
+    Each session of the app needs four open files, and many systems allow only 1,024 until a program asks for more. Does nothing
+    on Windows, which has no such limit.
     """
     if sys.platform == "win32":
         return
@@ -76,6 +77,7 @@ def allow_open_files(count: int) -> None:
 
 
 def raised_limit(count: int, soft: int, hard: int) -> int:
-    """The limit `soft`, raised to `count` but at most to `hard`; `soft` itself if it is already as high."""
+    """The soft limit on open files, raised to `count`, or to the limit `hard` if that is lower; `soft` itself if it is already
+    as high. `resource.RLIM_INFINITY` stands for no limit."""
     most = count if hard == resource.RLIM_INFINITY else min(count, hard)
     return soft if soft == resource.RLIM_INFINITY else max(soft, most)

@@ -16,9 +16,8 @@ Settings = TypeVar("Settings")
 
 
 def by_name(settings: type[Settings]) -> type[Settings]:
-    """A decorator of dataclasses: the constructor raises `ConfigError`, with the list of fields, for unknown fields, missing
-    fields and positional values.
-    """
+    """A decorator for dataclasses, whose constructor then accepts keyword arguments only. Unknown fields, missing fields and
+    positional values raise `ConfigError`, with the list of fields."""
     declared: Any = settings
     known = [field.name for field in fields(declared)]
     needed = [field.name for field in fields(declared) if field.default is field.default_factory is MISSING]
@@ -47,7 +46,8 @@ def checked(name: str, value: Any, hint: Any) -> Any:
     """The value of a field, checked against the type hint of the field. NumPy's numbers become Python's.
 
     Args:
-        name: name of the field.
+        name: name of the field, for the message of an error.
+        value: the value. A whole number stays an `int` if `hint` is `float`.
         hint: `int`, `float`, `bool`, `str` or a `Literal` of texts. Values of any other hint are returned unchecked.
 
     Raises:
@@ -72,10 +72,11 @@ def checked(name: str, value: Any, hint: Any) -> Any:
 
 
 def as_list(given: Any) -> list[Any] | None:
-    """The items of a list, tuple, array, generator, or any other ordered collection; of a text, its characters.
+    """The items of a list, tuple, array, generator, or any other ordered collection; of a text, its characters. None for
+    anything else.
 
-    None for anything else, including bytes, mappings and sets: their items are not what the caller meant, or have no order.
-    None also for sparse tensors and tensors on the device meta.
+    None also for bytes, mappings and sets, whose items have no order or are not what the caller meant; and for sparse tensors
+    and tensors on the device meta, whose numbers are not all in memory.
     """
     if isinstance(given, bytes | bytearray | memoryview | Mapping | Set):
         return None
@@ -93,7 +94,7 @@ def has_numbers(tensor: Tensor) -> bool:
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
-    """The value, if it is one of the allowed texts.
+    """`value`, after a check that it is one of the allowed texts. `name` is the name of the setting in the message of an error.
 
     Raises:
         ConfigError: `value` is not one of the allowed texts.
@@ -105,10 +106,10 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
 
 
 def within(name: str, value: int | float, least: int | float, most: int | float = math.inf) -> None:
-    """Refuse a number below `least` or above `most`. Infinity is always refused.
+    """Check that a number is finite, at least `least` and at most `most`. `name` is the name of the setting in the message.
 
     Raises:
-        ConfigError: the value is refused.
+        ConfigError: the value is outside these limits.
     """
     if value == math.inf:
         raise ConfigError("{name} is {value!r}; it must be finite.", name=name, value=value)

@@ -1,8 +1,8 @@
 """Where the tensors of a forward pass are in the modules of each architecture.
 
 A `Point` is the input or the output of a module. Each family lists the points of one layer and the points outside the layers,
-under our own names. The tensors inside the attention function (`hf_attention`) are not listed here, because query, key, value,
-scores, weights and head outputs are the same in all architectures.
+under names that are the same for all architectures. The tensors inside the attention function (`hf_attention`) are not listed
+here, because query, key, value, scores, weights and head outputs are the same in all architectures.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,12 @@ class Point(NamedTuple):
     """A place where a trace reads a tensor: the input or the output of a module.
 
     Attributes:
-        module: path of the module; or several paths with `|` between them, of which the first that exists is used. Empty for
-            the layer itself.
+        module: path of the module; or several paths with `|` between them, of which the first that exists is used. In the
+            points of a layer, an empty path is the layer itself.
         end: whether the point is the input or the output.
         stream: whether the tensor is the residual stream. An edit then changes the tensor in place, because the layer reads the
             same tensor again later, to add to it.
-        item: index of the tensor, if the module returns several.
+        item: index of the tensor, counted from 0, if the module returns several.
     """
 
     module: str
@@ -34,27 +34,29 @@ Points = Mapping[str, Point]
 
 
 def out(module: str, item: int = 0) -> Point:
-    """The point at which a module returns its output, or the output with the index `item` if it returns several."""
+    """The point at the output of the module with the path `module`. If the module returns several tensors, the point is at the
+    one with the index `item`, counted from 0."""
     return Point(module, "output", item=item)
 
 
 def into(module: str) -> Point:
-    """The point at which a module gets its input."""
+    """The point at the input of the module with the path `module`."""
     return Point(module, "input")
 
 
 @dataclass(frozen=True)
 class Stack:
-    """The encoder or the decoder of a family.
+    """The encoder or the decoder of a family of models, and where its tensors are.
 
     Attributes:
-        module: path of the stack.
+        module: path of the stack in the model.
         layers: path of its list of layers.
-        attentions: our name of an attention → path, from the layer, of the module that calls the attention function.
-        points: our path within a layer → point, whose module path starts at the layer.
-        embedding: our name within the embedding (`token`, `position`, `sum`, …) → point, whose module path starts at the
-            model. If no positions are added, or a linear map comes before the layers, the input of the first layer has the name
-            `stream`.
+        attentions: `self_attention` or `cross_attention` → path, from the layer, of the module that calls the attention
+            function.
+        points: Headlight's name of a tensor in a layer, such as `feed_forward.hidden` → its point, whose module path starts at
+            the layer.
+        embedding: name of a tensor before the layers (`token`, `position`, `sum`, …) → its point, whose module path starts at
+            the model. `stream` is the input of the first layer if that is not `sum` or `normalized`.
     """
 
     module: str
@@ -66,14 +68,15 @@ class Stack:
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one architecture, and where their tensors are.
+    """The models of one architecture, and where their tensors are.
 
     Attributes:
         model_class: name of the class in `transformers`, with the output layer if the models have one.
         encoder, decoder: the stacks of the model; None for a stack that it lacks.
-        other: our path → point outside the stacks.
-        first_position: configuration → number of rows at the start of the position table that no token uses.
-        note: how the network differs from our own, in a sentence or two, as Markdown; may be empty.
+        other: Headlight's name of a tensor outside the stacks → its point.
+        first_position: function from a configuration to the number of rows at the start of the position table that no token
+            uses.
+        note: how the network differs from Headlight's `Transformer`, in a sentence or two, as Markdown; may be empty.
         output: what the models compute from their last vectors.
     """
 
@@ -87,10 +90,11 @@ class Family:
 
 
 def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
-    """The points of the residual stream and of the norms in a layer, by our path.
+    """The points of the norms and of the residual sums in a layer: name of the tensor, such as `feed_forward_add_norm.sum` →
+    point.
 
     Args:
-        norms: sub-layer → its norm, in the order they run.
+        norms: name of a sub-layer, such as `feed_forward` → path of its norm in the layer, in the order in which they run.
         norm_first: whether the norm is before the sub-layer (pre-norm).
     """
     points, modules = {}, [*norms.values()]
@@ -106,8 +110,9 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """The points at the outputs of the query, key and value projections, and those of `joined`, by our path. All arguments but
-    `sublayer` are paths of modules in a layer."""
+    """The points at the outputs of the query, key and value projections of an attention, and the points of `joined`: name of
+    the tensor → point. `sublayer` is `self_attention` or `cross_attention`; the other arguments are paths of modules in a
+    layer."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),
@@ -116,15 +121,16 @@ def projections(sublayer: str, query: str, key: str, value: str, output: str) ->
 
 
 def joined(sublayer: str, output: str) -> dict[str, Point]:
-    """The points of the joined head outputs and of the attention's output, which is added to the residual stream, by our path.
-    `output` is the path of the output projection in a layer."""
+    """The points of the joined head outputs and of the attention's output, which is added to the residual stream: name of the
+    tensor → point. `sublayer` is `self_attention` or `cross_attention`; `output` is the path of the output projection in a
+    layer."""
     return {f"{sublayer}.concatenated": into(output), f"{sublayer}.output": out(output)}
 
 
 def feed_forward(hidden: str, output: str, gate: str = "") -> dict[str, Point]:
-    """The points of the feed-forward network, by our path: before and after its activation, and its output. With a gate,
-    `activated` is the product of the activated gate and `hidden`. The arguments are paths of linear layers in a layer of the
-    model."""
+    """The points of the feed-forward network, before and after its activation and at its output: name of the tensor → point.
+    With a gate, `activated` is the product of the activated gate and `hidden`. The arguments are paths of linear layers in a
+    layer of the model; an empty `gate` means that the network has no gate."""
     points = {"feed_forward.hidden": out(hidden)} | ({"feed_forward.gate": out(gate)} if gate else {})
     return points | {"feed_forward.activated": into(output), "feed_forward.output": out(output)}
 

@@ -1,4 +1,4 @@
-"""The files of a model's folder: which of them may be read, and what they say about the model before it is opened.
+"""The files of a model's folder: which of them may be read, and facts about the model that are read before it is opened.
 
 This module needs none of the packages that open a model, so an app can list its folders without them.
 """
@@ -30,7 +30,7 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 class Folder:
-    """The files of a folder that may be read.
+    """The folder of a model, whose files are checked before they are read.
 
     Raises:
         CheckpointError: the path is not a folder, or a link in the folder leads out of it.
@@ -53,11 +53,11 @@ class Folder:
                 )
 
     def file(self, name: str, most: int = TOKENIZER_MEGABYTES) -> Path:
-        """The path of a file.
+        """The path of a file in the folder, after a check of its size.
 
         Args:
             name: name of the file, without a folder.
-            most: the largest size, in megabytes.
+            most: the largest size, in megabytes (10⁶ bytes).
 
         Raises:
             CheckpointError: the file is missing, or larger than `most`.
@@ -80,8 +80,8 @@ class Folder:
         return (self.root / name).is_file()
 
     def json(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file. Raises as `file`, and also if the file is not a JSON object or names code to run
-        (`auto_map`)."""
+        """The object in the JSON file `name`. Raises `CheckpointError` if the file is missing or too large, is not a JSON
+        object, or names code to run (`auto_map`)."""
         data = self.file(name).read_bytes()
         try:
             values = json.loads(data)
@@ -98,8 +98,8 @@ class Folder:
         return values
 
     def tokenizer_files(self) -> None:
-        """Check that there is a tokenizer, that the files which it may read are not too large, and that its settings name
-        neither code nor a file. Raises `CheckpointError` if not."""
+        """Check the files of the tokenizer: there is one, its files are not too large, and its settings name neither code nor a
+        file. Raises `CheckpointError` otherwise."""
         if not any(self.has(name) for name in TOKENIZERS):
             raise CheckpointError(
                 "The folder {folder!r} has no tokenizer; it needs one of {names}.",
@@ -114,7 +114,7 @@ class Folder:
                 self._check_paths(name, self.json(name))
 
     def _check_paths(self, name: str, settings: dict[str, Any]) -> None:
-        """Refuse settings that contain the path of a file, because a tokenizer would read the file, wherever it is, and show
+        """Refuse settings that contain the path of a file. A tokenizer would read this file, even outside the folder, and show
         its contents."""
         waiting: list[Any] = [value for key, value in settings.items() if key not in NOT_READ]
         while waiting:
@@ -152,7 +152,8 @@ class Summary(NamedTuple):
 
     Attributes:
         family: `model_type` of its configuration.
-        parameters: the count of numbers in its weight files; for pickled files, the count that fits into their size.
+        parameters: the count of numbers in its weight files; for pickled files, how many numbers of four bytes fit into their
+            size.
         nbytes: bytes of memory that the parameters take as float32.
     """
 
@@ -165,7 +166,7 @@ def summary(path: str | Path) -> Summary:
     """The family and the size of a model, from its configuration and the headers of its weight files. The model is not opened.
 
     Raises:
-        CheckpointError: these files show that the folder cannot be opened, or the model is larger than `MODEL_MEGABYTES`.
+        CheckpointError: the folder cannot be opened, as far as these files show; or the model is larger than `MODEL_MEGABYTES`.
     """
     folder = Folder(path)
     family = config_values(folder)["model_type"]
@@ -186,7 +187,7 @@ def summary(path: str | Path) -> Summary:
 
 
 def config_values(folder: Folder) -> dict[str, Any]:
-    """The values in `config.json`.
+    """The values in `config.json`, after a check that a model with these values can be traced.
 
     Raises:
         CheckpointError: there is no configuration; or the model cannot be traced, because its family is unknown, its weights
@@ -209,7 +210,7 @@ def config_values(folder: Folder) -> dict[str, Any]:
 
 
 def weight_files(folder: Folder) -> list[Path]:
-    """The safetensors files with the weights of a model.
+    """The paths of the safetensors files with the weights of a model.
 
     Raises:
         CheckpointError: the folder has no such file, its index lists a file that is missing or is not in this format, or the
@@ -241,8 +242,8 @@ def weight_files(folder: Folder) -> list[Path]:
 
 
 def pickle_files(folder: Folder) -> list[Path]:
-    """The files of weights in PyTorch's own format. Empty if the operator does not allow them, or if there are safetensors
-    files.
+    """The paths of the files with weights in PyTorch's own format, which is a pickle. Empty if the environment variable
+    `HEADLIGHT_PICKLED_WEIGHTS` does not allow them, or if there are safetensors files.
 
     Raises:
         CheckpointError: a file is missing, or the files are too large.

@@ -1,8 +1,8 @@
-"""The configuration and the model in a folder of Hugging Face, which is checked file by file before anything large is built.
+"""Read the configuration and the model in a folder of Hugging Face. The files are checked before anything large is built.
 
 Weights are read only from safetensors files, so nothing is unpickled (unless an operator allows it, see
-`transformer.huggingface.pickles`), and no code of the folder is run. All files are read by this module, or from paths that it
-has checked. `transformers` gets a configuration and tensors, never the folder of the weights.
+`transformer.huggingface.pickles`), and no code of the folder is run. To build the model, `transformers` gets a configuration
+and tensors, not the folder.
 """
 
 import inspect
@@ -41,11 +41,11 @@ transformers.logging.disable_progress_bar()
 
 
 def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
-    """The configuration of a model, and its family.
+    """The configuration of a model, and its family, which lists where the tensors of this architecture are.
 
     Raises:
-        CheckpointError: the family cannot be traced, a number is not finite or is too large, or a configuration cannot be built
-            from the values.
+        CheckpointError: models of the family cannot be traced, a number is not finite or is too large, or a configuration
+            cannot be built from the values.
     """
     values = config_values(folder)
     name = values["model_type"]
@@ -66,9 +66,14 @@ def read_config(folder: Folder) -> tuple[PreTrainedConfig, Family]:
 
 def read_model(folder: Folder, config: PreTrainedConfig, family: Family) -> tuple[PreTrainedModel, Family]:
     """The model and its family. The model is in evaluation mode, with weights in float32 and the attention of `transformers`
-    itself (`eager`). If the files lack the weights of the language head, the family has no head.
+    itself (`eager`). If the files lack the weights of the language head, the result is the model without a head, and its
+    family.
 
     The size of the model, from its configuration, and the sizes of the files are checked before a weight is read.
+
+    Args:
+        folder: the folder of the model.
+        config, family: what `read_config` returned for this folder.
 
     Raises:
         CheckpointError: there are no safetensors files, the model is too large, or the weights are not finite or do not fit the
@@ -212,7 +217,7 @@ def _cannot_build(folder: Folder, error: Exception) -> CheckpointError:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, and the second line if the first ends with a colon. If the message is empty, the
-    name of the error's class."""
+    """The first line of an error's message; also the second line if the first ends with a colon. If the message is empty, the
+    result is the name of the error's class."""
     first, *rest = map(str.strip, str(error).strip().splitlines() or [type(error).__name__])
     return f"{first} {rest[0]}" if first.endswith(":") and rest else first

@@ -11,11 +11,11 @@ NO_ID = -1  # stands for the id of a token that does not exist
 
 
 class GenerationIds(NamedTuple):
-    """The ids with which a decoder starts and ends an answer, and the ids that it must write in a fixed step.
+    """The ids with which a decoder starts and ends an answer, and the ids that it must write at certain steps.
 
     Attributes:
         start: the id that the decoder reads first, if an encoder reads the text.
-        end: the id that ends a text; `NO_ID` if there is none.
+        end: the id that ends a text; `NO_ID` (−1) if there is no such id.
         forced: step, counted from 0 → the id that is always written in this step, such as the code of a language.
     """
 
@@ -31,11 +31,11 @@ def read_generation_ids(folder: Folder, config: PreTrainedConfig, tokenizer_end:
     Args:
         folder: the folder of the model.
         config: the configuration of the model.
-        tokenizer_end: the id with which the tokenizer ends a text. If the folder names several such ids and this is one of
-            them, it is chosen.
+        tokenizer_end: the id with which the tokenizer ends a text, or None. If the files name several ids for the end, this one
+            is chosen if it is among them, otherwise the first.
 
     Raises:
-        CheckpointError: `generation_config.json` is too large, or is not a JSON object.
+        CheckpointError: `generation_config.json` is too large, is not a JSON object, or names code to run.
     """
     given = folder.json(GENERATION) if folder.has(GENERATION) else {}
     rows = getattr(config, "decoder_vocab_size", None) or config.vocab_size

@@ -1,4 +1,5 @@
-"""The attention function that `transformers` calls in place of its own, with a tap at each tensor.
+"""The attention function that `transformers` calls in place of its own. Each of its tensors passes through a tap, a named point
+at which the tensor is recorded or changed.
 
 It computes the same as the implementation called `eager`, in the same order, so its results are the same bit for bit. A model
 that is built with `attn_implementation=NAME` calls it in every layer, with the module of that layer.
@@ -22,13 +23,14 @@ TAPS = "headlight_taps"
 
 
 class AttentionTaps:
-    """The taps of one attention.
+    """The taps of one attention: the named points at which its tensors are recorded or changed.
 
     Args:
         taps: all taps of the model; the taps of this attention are added to them.
         path: path of the attention, such as `encoder.layers.0.self_attention`.
         heads: number of query heads.
-        key_heads: number of key and value heads. If it is less than `heads`, each of them is shared by a group of query heads.
+        key_heads: number of key and value heads. If it is less than `heads`, each key and value head is shared by a group of
+            query heads.
     """
 
     def __init__(self, taps: Taps, path: str, heads: int, key_heads: int) -> None:
@@ -52,13 +54,13 @@ class AttentionTaps:
 
 
 class Scores(NamedTuple):
-    """Attention scores at one stage before the softmax. A trace keeps queries, keys and weights, and computes the scores again
-    when they are read, because kept scores would take three times the memory of the weights.
+    """Attention scores at one stage before the softmax, such as after scaling. A trace keeps queries, keys and weights, and
+    computes the scores again when they are read, because scores of all stages would take three times the memory of the weights.
 
     Attributes:
-        values: the scores of the pass, after all edits.
-        again: a function that computes the scores again, bit for bit. It keeps no scores in memory, unless an edit has
-            changed them.
+        values: the scores of the forward pass, after all edits.
+        again: a function that computes the scores again, bit for bit. It keeps no scores in memory, unless an edit has changed
+            them.
     """
 
     values: Tensor
@@ -66,18 +68,20 @@ class Scores(NamedTuple):
 
     @classmethod
     def seen(cls, tap: Tap, values: Tensor, again: Callable[[], Tensor]) -> "Scores":
-        """`values` as scores, after the edits at the tap. `again` computes `values` again."""
+        """The scores `values` after they passed through `tap`, where edits may change them. `again` is a function that computes
+        `values` again."""
         seen = tap(values, again)
         return cls(seen, again if seen is values else lambda: seen)
 
     def then(self, tap: Tap, function: Callable[[Tensor], Tensor]) -> "Scores":
-        """The result of `function` on these scores, after the edits at the tap."""
+        """The scores of the next stage: the result of `function` on these scores, after it passed through `tap`, where edits
+        may change it."""
         before = self.again  # not `self`, which would keep the scores in memory
         return Scores.seen(tap, function(self.values), lambda: function(before()))
 
 
 def add_tap(taps: Taps, path: str, tap: Tap) -> Tap:
-    """Add a tap to the taps of a model, under its path, and return it."""
+    """Add `tap` to `taps`, all taps of a model, under the name `path`, and return `tap`."""
     tap.path, tap.taps = path, taps
     taps[path] = tap
     return tap
@@ -102,9 +106,9 @@ def attention(
         key, value: [batch, key_head, key, d_head].
         attention_mask: added to the scores, [batch, 1, query, key]: the lowest number for a hidden key, 0 for any other. None
             if no key is hidden.
-        scaling: scores are multiplied by it; 1/√d_head by default.
-        position_bias: added to the scores, [1, head, query, key].
-        softcap: the bound of the scores, which are squeezed between `-softcap` and `softcap`.
+        scaling: the factor of the scores; None for 1/√d_head.
+        position_bias: added to the scores, [1, head, query, key]; None to add nothing.
+        softcap: the bound of the scores, which become `softcap · tanh(score / softcap)`; None for no bound.
 
     Other arguments are ignored: in evaluation mode there is no dropout, and sliding windows are part of the mask.
     """
@@ -146,8 +150,8 @@ def attention(
 
 
 def as_mask(attention_mask: Tensor | None, key: Tensor) -> Mask:
-    """A mask that is added to the scores, as True where a query may attend to a key and False elsewhere. Without a mask, True
-    for all keys of `key`."""
+    """The `Mask` for a mask that is added to the scores: True where `attention_mask` is 0, so that the query may attend to the
+    key. Without a mask, True for all keys of `key`, [batch, key_head, key, d_head]."""
     if attention_mask is None:
         return Mask.of(torch.ones(1, 1, 1, key.shape[2], dtype=torch.bool))
     return Mask.of(attention_mask == 0)

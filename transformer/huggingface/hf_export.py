@@ -1,12 +1,13 @@
-"""Our models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and `open_model` read.
+"""Export Headlight's models in Hugging Face's format: a folder of the class `MarianMTModel`, which `transformers` and
+`open_model` read.
 
 Marian has all parts of our models: post-norm layers, the same activations, sinusoidal positions, an embedding table for each
 side and a separate output matrix. Four things are different in the folder:
 
 - The dimensions of the residual stream have another order, because Marian's positions have all sines first and then all
   cosines.
-- Both vocabularies are joined, with a row for each word of either, because Marian has one tokenizer. A side reads a word that
-  it lacks as `<unk>`. A word that the target lacks has a logit so low that it is never written.
+- Both vocabularies are joined, with a row for each word of either, because Marian has one tokenizer. A word that the source or
+  the target lacks is read there as `<unk>`. A word that the target lacks has a logit so low that it is never written.
 - A model with a norm after each stack gets one more layer in each stack. The sub-layers of this layer add nothing, so only its
   norms have an effect.
 - One tokenizer reads both sides. It splits and joins texts as ours do, but leaves contractions and numbers as they are typed.
@@ -57,7 +58,7 @@ NEEDED = {
 
 
 def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
-    """Write a model of ours as a folder that `transformers` can open.
+    """Write a Headlight model as a folder of the class `MarianMTModel`, which `transformers` can open.
 
     Args:
         pipeline: the pipeline of a post-norm model with sinusoidal positions.
@@ -96,16 +97,17 @@ def write_marian(pipeline: Pipeline, folder: str | Path) -> None:
 
 
 def joint_tokens(pipeline: Pipeline) -> tuple[str, ...]:
-    """The tokens of both sides, each once, after the special tokens."""
+    """The tokens of the joint vocabulary: the special tokens, then the words of the source and of the target, sorted and each
+    once."""
     return (*SPECIALS, *sorted({*pipeline.source_vocabulary.words, *pipeline.target_vocabulary.words}))
 
 
 def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Tensor]:
-    """Name of a tensor of `MarianMTModel` → its values.
+    """The weights of the exported model: name of a tensor of `MarianMTModel` → its values.
 
     Args:
-        pipeline: the model.
-        tokens: the tokens of the joint vocabulary.
+        pipeline: the pipeline of the model.
+        tokens: the tokens of the joint vocabulary (`joint_tokens`).
     """
     model, config = pipeline.model, pipeline.config
     order = torch.arange(config.d_model)
@@ -126,7 +128,8 @@ def marian_weights(pipeline: Pipeline, tokens: tuple[str, ...]) -> dict[str, Ten
 
 
 def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
-    """Name → tensor, for the layers of a stack and, if there is a norm after the stack, for one more layer."""
+    """Name of a tensor of `MarianMTModel` → its values, for the layers of a stack. A norm after the stack becomes one more
+    layer."""
     weights: dict[str, Tensor] = {}
     ours: Any = model.encoder if stack == "encoder" else model.decoder
     modules = marian_modules(stack)
@@ -148,8 +151,9 @@ def _stack(model: Transformer, stack: str, order: Tensor) -> dict[str, Tensor]:
 def _norm_layer(
     weights: dict[str, Tensor], layers: str, index: int, norms: list[str], norm: torch.nn.Module, order: Tensor
 ) -> dict[str, Tensor]:
-    """A layer whose sub-layers add nothing, so that its norms follow one another. The first norm normalises. Each later norm
-    reads a vector of variance v ≈ 1 and divides it by √(v + ε). The weight of the last norm corrects for these divisions.
+    """The weights of a layer whose sub-layers add nothing, so that its norms follow one another. The first norm normalises.
+    Each later norm reads a vector of variance v ≈ 1 and divides it by √(v + ε). The weight of the last norm corrects for these
+    divisions.
 
     Args:
         weights: the weights of the stack so far.

@@ -1,4 +1,4 @@
-"""Limits on models that are opened from a folder. The environment variable `HEADLIGHT_` + the name of a limit replaces its
+"""Limits on models that are opened from a folder. The environment variable `HEADLIGHT_` + the name of a limit sets another
 value."""
 
 from transformer.environment import setting, switch

@@ -1,4 +1,4 @@
-"""A model of `transformers` that encodes, decodes and is traced like a `Transformer`."""
+"""A model of `transformers` that encodes, decodes and is traced like Headlight's `Transformer`."""
 
 import copy
 import dataclasses
@@ -43,12 +43,12 @@ ROWS = "logits_to_keep"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(NetworkConfig):
-    """The sizes of a model of `transformers`, under the names of `TransformerConfig`.
+    """The sizes of a model of `transformers`, under the names of Headlight's `TransformerConfig`.
 
     Attributes:
         family: `model_type` of its configuration, such as `marian`.
         source_vocab, target_vocab: number of rows of the token tables.
-        source_pad, target_pad: id of padding; `NO_PAD` if the tokenizer has none.
+        source_pad, target_pad: id of padding; `NO_PAD` (−1) if the tokenizer has none.
         d_model: width of the residual stream.
         heads, key_heads: number of query heads, and of key and value heads, of a layer; in the decoder if there is one.
         d_ff: width of the hidden layer of the feed-forward network.
@@ -60,6 +60,7 @@ class ModelConfig(NetworkConfig):
         norm_first: whether norms come before the sub-layers.
         final_norm: whether there is a norm after the last layer of a stack.
         scale_embedding: whether the rows of the token table are multiplied by a factor.
+        target_padding, mask_fill, mask_before_scaling: as in `TransformerConfig`, with the values that `transformers` uses.
     """
 
     family: str
@@ -89,7 +90,10 @@ class ModelConfig(NetworkConfig):
 
 
 class TransformersCache:
-    """Keys and values of earlier positions, kept from step to step (`transformer.network.cache.KeyValueCache`).
+    """Keys and values of earlier positions, kept from one step of an answer to the next.
+
+    Args:
+        crossed: whether the model has an encoder and a decoder.
 
     Attributes:
         length: number of target positions that were read.
@@ -102,17 +106,18 @@ class TransformersCache:
         self.past_key_values: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if crossed else DynamicCache()
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep these rows of the batch, in this order; a row may be named several times, as in beam search."""
+        """Keep only the items `rows` of the batch, counted from 0, in this order. An index may occur several times, as in beam
+        search."""
         self.past_key_values.reorder_cache(torch.tensor(rows))
 
 
 class Network:
-    """A model of `transformers` with taps.
+    """A model of `transformers` with taps, the named points at which its tensors are recorded or changed.
 
     Args:
         model: built with `eager` attention, in evaluation mode. It gets hooks and must not be used elsewhere.
-        family: its architecture, with the places of its tensors.
-        source_pad, target_pad: id of padding; `NO_PAD` if there is none.
+        family: its architecture, and where its tensors are.
+        source_pad, target_pad: id of padding; `NO_PAD` (−1) if there is none.
         longest: most tokens of a text.
         start: the id that a decoder reads first.
 
@@ -120,10 +125,10 @@ class Network:
         output: what the model computes from its last vectors.
         model: the model with taps.
         eager: the same weights in a model without taps, as `transformers` would run it.
-        config: sizes.
-        taps: path → tap.
+        config: sizes of the model.
+        taps: path of a tensor → its tap.
         missing: paths of tensors that other models of the family have and this one does not.
-        readout: how the logits of its decoder are read from the residual stream; None without a decoder, or if the readout
+        readout: how the logits of its decoder are computed from the residual stream; None without a decoder, or if the readout
             does not give the model's logits.
         keeps: whether logits are the same if keys and values of earlier positions are cached.
 
@@ -168,8 +173,8 @@ class Network:
     def __call__(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
     ) -> Float[Tensor, "batch ..."]:
-        """The logits, or the last vectors of a model without an output layer. None is passed for a side that the model
-        lacks.
+        """The logits of a forward pass, or the last vectors of a model without an output layer. A side that the model lacks is
+        None: `source` without an encoder, `target` without a decoder.
 
         Raises:
             InputError: a side is not a tensor of ids, or the model has no row for an id.
@@ -210,9 +215,9 @@ class Network:
         Args:
             target: ids of the decoder's input, including the positions in the cache.
             memory, mask: what `encode` returned; None for both in a decoder alone.
-            cache: keys and values of the first positions.
-            rows: the number of last positions whose logits are returned; most decoders alone then compute no other logits. None
-                for all positions.
+            cache: keys and values of the first positions, to which those of the new positions are added; None for no cache.
+            rows: the number of last positions whose logits are returned; None for all. Most models without an encoder then
+                compute no other logits.
 
         Raises:
             InputError: `target` is not a tensor of ids, or the model has no row for an id.
@@ -236,8 +241,9 @@ class Network:
         return self._tapped(logits if rows is None else logits[:, -rows:])
 
     def check_ids(self, side: str, ids: object) -> None:
-        """Check that the token table has a row for every id, or that the id is `NO_PAD`. The length is not limited, because
-        passes that are not traced may be longer than `max_len`.
+        """Check that the token table has a row for every id, or that the id is `NO_PAD` (−1). The length is not limited,
+        because passes that are not traced may be longer than `max_len`. `side`, `source` or `target`, is named in the message
+        of an error.
 
         Raises:
             InputError: `ids` is not a tensor of ids, or has an id outside the table.
@@ -262,8 +268,8 @@ class Network:
     def eager_logits(
         self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None
     ) -> Float[Tensor, "batch ..."]:
-        """The logits of the model without taps, with the attention of `transformers` itself. For a model without an output
-        layer, its last vectors."""
+        """The logits of the model without taps, with the attention of `transformers` itself; or the last vectors of a model
+        without an output layer. A side that the model lacks is None."""
         given: dict[str, Any] = {"use_cache": False} if target is not None else {}
         last = None
         if source is not None:
@@ -277,8 +283,8 @@ class Network:
             return self.output.of(self.eager, given, last)
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, from the position of the first token on; None if no vectors are
-        added."""
+        """The position vectors that are added to the token vectors of a side (`source` or `target`), in order from the first
+        token on; None if no vectors are added. There are at most `max_len` of them."""
         stack = next((stack for name, stack in self.stacks.items() if STACK_SIDES[name] == side), None)
         point = stack.embedding.get("position") if stack else None
         module: Any = find_module(self.model, point.module) if point else None
@@ -300,8 +306,8 @@ class Network:
     # --- taps --------------------------------------------------------------------------------------------------------------
 
     def _points(self) -> dict[str, tuple[nn.Module, Point]]:
-        """Our path → module and point, for all points that the model has; and for the output of any other module with weights,
-        under its own path."""
+        """Path of a tensor → its module and point, for all points of the family that the model has; and for the output of any
+        other module with weights, under the module's own path."""
         points: dict[str, tuple[str, Point]] = {path: (point.module, point) for path, point in self.family.other.items()}
         for name, stack in self.stacks.items():
             points |= {f"{STACK_SIDES[name]}_embedding.{path}": (p.module, p) for path, p in stack.embedding.items()}
@@ -352,7 +358,8 @@ class Network:
         return shapes
 
     def _probe(self, source: str, target: str) -> dict[str, Tensor]:
-        """Ids for the pass that measures shapes, under these names; the ids of a decoder alone have the first name."""
+        """Ids for the pass that measures shapes, under the names `source` and `target`; the ids of a decoder alone have the
+        first name."""
         sizes = {source: SOURCE, target: TARGET} if self.crossed else {source: SOURCE if "encoder" in self.stacks else TARGET}
         return {
             name: (torch.arange(TEXTS * size).view(TEXTS, size) + self._rows // 2) % self._rows for name, size in sizes.items()
@@ -395,8 +402,8 @@ class Network:
         )
 
     def _scale_embedding(self, points: Mapping[str, object]) -> bool:
-        """Whether the rows of the token table are multiplied by a factor: in the module of the table, which is recorded, or, as
-        in Marian, outside of it."""
+        """Whether the rows of the token table are multiplied by a factor, in the module of the table (recorded as `scaled`) or,
+        as in Marian, outside of it."""
         outside = (find_module(self.model, stack.module) for stack in self.stacks.values())
         factors = (float(getattr(module, "embed_scale", 1)) for module in outside)
         return any(path.endswith("_embedding.scaled") for path in points) or any(factor != 1 for factor in factors)
@@ -451,8 +458,8 @@ class Network:
         return f"batch {length} {width}"
 
     def _check(self, expected: list[str]) -> tuple[str, ...]:
-        """Those of the `expected` paths that a test pass does not reach. The pass also serves to check the logits, to delete
-        the taps that it does not reach, and to set `readout`.
+        """The paths in `expected` whose tensors a test pass does not compute. This method also checks the logits of the pass,
+        deletes the taps that the pass does not reach, and sets `readout`.
 
         Raises:
             CheckpointError: the logits are not finite, or differ from those of the model without taps; or a decoder attends to

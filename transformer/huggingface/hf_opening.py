@@ -26,14 +26,14 @@ LONGROPE = (
 
 
 class Opened(NamedTuple):
-    """The parts of a model in a folder.
+    """The parts of a model that was read from a folder.
 
     Attributes:
         name: name of the folder.
         model: the model in evaluation mode, with the attention of `transformers` itself.
-        family: its architecture, with the places of its tensors.
+        family: its architecture, and where its tensors are.
         tokenizer: its tokenizer, of `transformers`.
-        pad: id of padding; `NO_PAD` if there is none, or if the same id ends a text.
+        pad: id of padding; `NO_PAD` (−1) if there is none, or if the same id ends a text.
         longest: most tokens of a text.
         generation_ids: ids that the model needs to write.
     """
@@ -51,7 +51,8 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
     """The pipeline of the model in a folder.
 
     Raises:
-        CheckpointError: the folder may not be opened, or its parts do not fit; see `transformer.huggingface.folder`.
+        CheckpointError: the folder is missing, a check of its files fails (`transformer.huggingface.folder`), or the files do
+            not fit together.
     """
     opened = read_folder(path)
     with readable_model(opened.name):
@@ -60,7 +61,7 @@ def open_folder(path: str | Path) -> HuggingFacePipeline:
 
 
 def read_folder(path: str | Path) -> Opened:
-    """The model and the tokenizer in a folder. Raises as `open_folder`."""
+    """The model and the tokenizer in a folder. Raises `CheckpointError` as `open_folder`."""
     folder = Folder(path)
     config, family = read_config(folder)
     folder.tokenizer_files()
@@ -100,9 +101,9 @@ def read_folder(path: str | Path) -> Opened:
 
 
 def turned_alike(config: PreTrainedConfig, positions: int) -> int:
-    """The number of positions, at most `positions`, that turn queries and keys by the same angles in texts of all lengths. With
-    `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and two threads that share
-    a model would change each other's angles."""
+    """The largest length of a text, in tokens and at most `positions`, up to which the angles of rotary positions do not depend
+    on the length. With `longrope`, all positions of a longer text turn by other angles. Then cached keys would be wrong, and
+    two threads that share a model would change each other's angles."""
     given: Any = getattr(config, "rope_parameters", None) or {}
     rules = [given, *(rule for rule in given.values() if isinstance(rule, dict))]  # some models have one for each kind of layer
     lengths = [rule["original_max_position_embeddings"] for rule in rules if rule.get("rope_type") == "longrope"]
@@ -111,7 +112,8 @@ def turned_alike(config: PreTrainedConfig, positions: int) -> int:
 
 @contextmanager
 def readable_model(name: str) -> Iterator[None]:
-    """A context for work with the model in the folder `name`, in which every error becomes a `CheckpointError`.
+    """A context manager for work with the model in the folder `name`. Every exception within the context becomes a
+    `CheckpointError`.
 
     Raises:
         CheckpointError: any exception was raised within the context.

@@ -40,16 +40,17 @@ NO_ANSWER = "An encoder alone fills in {mask}; your text has none. Write {mask} 
 
 
 class HuggingFacePipeline(TextPipeline):
-    """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
+    """A model of Hugging Face that answers and traces texts. It keeps no state between calls, so any number of threads can
+    share it.
 
-    An encoder with a decoder answers as our own models do. A decoder alone continues a text: its source is the beginning of the
-    text, its target is the continuation, and the target of a trace is both, one after the other. An encoder alone fills in the
-    mask tokens of its source, and has no target.
+    A model with an encoder and a decoder answers as Headlight's own models do. A decoder alone continues a text: its source is
+    the beginning of the text, its target is the continuation, and the target of a trace is both, one after the other. An
+    encoder alone fills in the mask tokens of its source, and has no target. `open_model` builds the pipeline.
 
     Attributes:
         name: name of the folder.
-        network: the model with its taps.
-        trained: True; the files do not say whether a model was trained.
+        network: the model with its taps, the named points at which its tensors are recorded or changed.
+        trained: always True, because the files do not say whether a model was trained.
     """
 
     trained = True
@@ -76,7 +77,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """The stacks of the model: `encoder`, `decoder`, or both."""
+        """The names of the model's stacks: `encoder`, `decoder`, or both."""
         return tuple(self.network.stacks)
 
     @property
@@ -86,14 +87,14 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def model(self) -> Transformer | None:
-        """The network if it is our own; None for a network of `transformers`, because our code cannot repeat its operations one
-        by one."""
+        """The network if it is Headlight's own `Transformer`; None for a network of `transformers`, because Headlight's code
+        cannot repeat its operations one by one."""
         return self.network if isinstance(self.network, Transformer) else None
 
     @property
     def readout(self) -> Readout | None:
-        """How the logits are read from the residual stream of the decoder. None if there is no decoder, or if the readout does
-        not give the model's logits."""
+        """How the logits of the decoder are computed from its residual stream. None if there is no decoder, or if the readout
+        does not give the model's logits."""
         return readout_of(self.model) if self.model is not None else self.network.readout
 
     @property
@@ -108,17 +109,18 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def card(self) -> Card:
-        """An empty card, because nothing is known about the training."""
+        """The record of the model's training. Only `longest` is filled in, because nothing is known about the training."""
         return Card(task="", description="", accepts="", longest=self.longest("source"), command="")
 
     @property
     def output(self) -> Output:
-        """What the model computes from its last vectors."""
+        """What the model computes from the vectors after its last layer: logits of tokens, labels or spans, or nothing."""
         return getattr(self.network, "output", TOKENS)
 
     @property
     def output_kind(self) -> OutputKind:
-        """The kind of `output`: `tokens`, `label`, `labels`, `span` or `vectors`."""
+        """What the model computes from its last vectors: logits of `tokens`, of one `label` for the text, of `labels` for each
+        token, or of the start and end of a `span`; or no logits (`vectors`)."""
         return self.output.kind
 
     @property
@@ -137,7 +139,7 @@ class HuggingFacePipeline(TextPipeline):
         return (self.tokenizer.mask_token or "") if self.stacks == ("encoder",) and self.output.kind == "tokens" else ""
 
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
-        """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        """The embedding table of a side (`source` or `target`). Do not write to it. Raises `InputError` for any other side."""
         self.vocabulary(side)
         module = self.original
         if side == "target" and self.crossed:
@@ -145,8 +147,8 @@ class HuggingFacePipeline(TextPipeline):
         return module.get_input_embeddings().weight.detach()
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"] | None:
-        """The vectors that are added to the tokens of a side, one for each position that the model reads; None if no vectors
-        are added. Do not write to it."""
+        """The position vectors that are added to the token vectors of a side (`source` or `target`), one for each position that
+        the model reads; None if no vectors are added. Do not write to it. Raises `InputError` for any other side."""
         self.vocabulary(side)
         if self.model is not None:
             return embedding_of(self.model, side).positions(self.config.max_len).detach()
@@ -154,7 +156,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def note(self) -> str:
-        """How the network differs from our own, in a sentence or two; may be empty."""
+        """How the network differs from Headlight's `Transformer`, in a sentence or two; may be empty."""
         return self.network.family.note
 
     def __repr__(self) -> str:
@@ -162,7 +164,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def parameters(self) -> int:
-        """The number of parameters; those used in two places are counted once."""
+        """The number of parameters; a parameter that is used in two places is counted once."""
         return sum(parameter.numel() for parameter in self.original.parameters())
 
     @property
@@ -179,17 +181,18 @@ class HuggingFacePipeline(TextPipeline):
     # --- encoding ------------------------------------------------------------------------------------------------------------
 
     def longest(self, side: Side) -> int:
-        """The most tokens of a text, special ones included. For a decoder this is one less than its positions, because the
-        token that it writes needs one."""
+        """The most tokens of a text on a side (`source` or `target`), including special tokens: `config.max_len`, or one less
+        for a decoder, because the token that it writes next needs a position too."""
         self.vocabulary(side)
         return self.config.max_len - (side == "target" or self.stacks == ("decoder",))
 
     def encode(self, text: str, side: Side = "source") -> Encoding:
-        """A text as tokens and ids.
+        """A text as tokens and ids, with the special tokens that the model needs.
 
         Raises:
-            InputError: the value is not a text; a source has no tokens; the text has more than `longest(side)` tokens, or far
-                too many characters; the rules of the tokenizer fail on it; or an encoder alone gets a target.
+            InputError: the value is not a text; a source has no tokens; the text has more than `longest(side)` tokens, or more
+                than about 100 characters for each of these; the rules of the tokenizer fail on it; or an encoder alone gets a
+                target.
         """
         vocabulary, most = self.vocabulary(side), self.longest(side)
         if side == "target" and self.stacks == ("encoder",):
@@ -230,11 +233,18 @@ class HuggingFacePipeline(TextPipeline):
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
         """The greedy outputs for several texts. The output of an encoder alone is its text with the masks filled in. The output
         of a classifier is its most probable label, or the labels of the tokens. The output of a model that answers questions is
-        a part of the text. `max_new_tokens` (see `Pipeline.answers`) has an effect only on a model that writes token by token.
+        a part of the text.
+
+        Args:
+            sources: texts, or encodings of them from `encode`.
+            edits: interventions applied while the outputs are computed.
+            max_new_tokens: the most tokens that a decoder writes; at most, and by default, twice the number of ids of the
+                longest source plus 8, or `CONTINUATION_TOKENS` (20) for a decoder alone.
 
         Raises:
-            InputError: the model cannot read a text, or has no output layer; an encoder alone gets a text without a mask token;
-                or a model that answers questions gets a text without a question.
+            InputError: the model cannot read a text, or has no output layer; `sources` is not a list of at least one text; an
+                encoder alone gets a text without a mask token; or a model that answers questions gets a text without a
+                question.
             ConfigError: `max_new_tokens` is not a whole number from 1.
             PathError: an edit does not fit the model.
         """
@@ -268,11 +278,11 @@ class HuggingFacePipeline(TextPipeline):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer. Each is computed when the iterator reaches it. Arguments and errors as for
-        `transformer.pipeline.decoding.generate.generate`.
+        """The steps in which the model writes an answer, one token in each step. A step is computed when the iterator reaches
+        it. Arguments and errors as for `transformer.pipeline.decoding.generate.generate`.
 
         Raises:
-            InputError: the model is an encoder alone or has no language head, so it writes nothing; or it cannot read the
+            InputError: the model writes no text, because it is an encoder alone or has no language head; or it cannot read the
                 source.
         """
         if self.output.kind != "tokens":
@@ -356,7 +366,7 @@ class HuggingFacePipeline(TextPipeline):
         return answers
 
     def _continued(self, rows: Rows, edits: Sequence[Edit], max_new_tokens: int | None) -> list[Answer]:
-        """The continuations that a decoder alone writes. Texts of one length are one batch. Texts of different lengths are
+        """The continuations that a decoder alone writes. Texts of equal length are one batch. Texts of different lengths are
         continued one after another, because padding would stand between a text and its continuation."""
         same = len({len(row) for row in rows}) == 1
         if not same and any(getattr(edit, "items", None) is not None for edit in edits):
@@ -399,10 +409,12 @@ class HuggingFacePipeline(TextPipeline):
         """A trace of one forward pass: every tensor in it.
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end.
-            target: the decoder's input: a text, an encoding of it as a target, or an answer. If it is None, the input is the
-                model's own answer, or an empty text if the model has no language head. For a decoder alone, the target is the
-                continuation of the source, and "" traces the source alone. An encoder alone has no target.
+            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be an encoding from
+                `encode`.
+            target: the decoder's input: a text, an encoding of it with the side `target`, or an answer; or a list with one of
+                these for each source. If it is None, the input is the model's own answer, or an empty text if the model has no
+                language head. For a decoder alone, the target is the continuation of the source, and "" traces the source
+                alone. An encoder alone has no target.
             edits: interventions applied while the answer is written and while it is traced.
 
         Raises:
@@ -441,8 +453,8 @@ class HuggingFacePipeline(TextPipeline):
         return self._traced(None, self.batch(joined, "target"), edits)
 
     def check(self, trace: Trace) -> Agreement:
-        """The comparison of the logits of an unedited trace with the logits that `transformers` computes from the same weights,
-        without taps and with its own attention (`eager`). This takes one forward pass.
+        """Compare the logits of an unedited trace with the logits that `transformers` computes from the same weights, without
+        taps and with its own attention (`eager`), and return how well they agree. This takes one forward pass.
 
         Raises:
             InputError: the value is not a trace, or it is a trace of a model with other stacks or another vocabulary.

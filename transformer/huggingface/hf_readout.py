@@ -1,4 +1,4 @@
-"""How the logits of a model of `transformers` are read from its residual stream (`transformer.tracing.readout`)."""
+"""How the logits of a model of `transformers` are computed from its residual stream (`transformer.tracing.readout`)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,13 +23,13 @@ TOLERANCE = 1e-3
 
 @torch.inference_mode()
 def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[str, Tensor]) -> Readout | None:
-    """The readout of a model with a decoder.
+    """How a decoder computes its logits from its residual stream (its readout), tested on one forward pass.
 
     Args:
         model: a model of `transformers`.
-        stack: its decoder.
+        stack: the decoder of the model.
         norm_first: whether norms come before the sub-layers.
-        values: path → tensor of a pass, on which the readout is tested.
+        values: path → tensor of a traced forward pass, on which the readout is tested.
 
     Returns:
         The readout; None if it does not give the logits of that pass, or the contributions to a logit do not add up to it.
@@ -46,7 +46,7 @@ def checked_readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[
 
 
 def final_norm(model: Any, stack: Stack) -> nn.Module | None:
-    """The norm after the last layer of a stack; None if there is none."""
+    """The norm after the last layer of a stack; None if there is no such norm."""
     module = find_module(model, stack.module)
     norms = (getattr(module, name, None) for name in FINAL_NORMS)
     return next((norm for norm in norms if isinstance(norm, nn.Module)), None)
@@ -85,7 +85,8 @@ def _readout(model: Any, stack: Stack, norm_first: bool, values: Mapping[str, Te
 
 
 def _sublayer(layer: nn.Module, stack: Stack, path: TensorPath, norm_first: bool, factor: float) -> Sublayer:
-    """The sub-layer at `path`, from the points of its family. What it adds to the residual stream is multiplied by `factor`."""
+    """The sub-layer at `path`, from the points of its stack. `factor` multiplies the tensor that the sub-layer adds to the
+    residual stream."""
     norms, weight, bias = f"{path.sublayer}_add_norm", None, None
     if path.kind:
         output: Any = find_module(layer, stack.points[f"{path.sublayer}.output"].module)
@@ -111,6 +112,6 @@ def _found(layer: nn.Module, path: str) -> nn.Module:
 
 
 def _factor(config: Any) -> float:
-    """The number by which the output layer's product is multiplied."""
+    """The factor of the product of the vectors with the weights of the output layer."""
     scaled = getattr(config, "scale_decoder_outputs", False)
     return (config.d_model**-0.5 if scaled else 1.0) / float(getattr(config, "logits_scaling", 1))

@@ -18,11 +18,11 @@ LEAST_SHARE = 0.5
 
 
 class Pieces(NamedTuple):
-    """A text as pieces.
+    """A text split into pieces of words (subword tokens).
 
     Attributes:
         ids: the ids of the pieces, including the special tokens that the tokenizer adds.
-        unknown: the pieces that are read as the unknown token.
+        unknown: the parts of the text that are read as the unknown token; empty if the tokenizer does not give their places.
     """
 
     ids: list[int]
@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
 
 
 class PieceVocabulary:
-    """The pieces of a tokenizer, in the order of their ids.
+    """The vocabulary of one side of a model: the pieces of words of a tokenizer, in the order of their ids.
 
     Args:
         tokenizer: a tokenizer of `transformers`.
@@ -38,10 +38,10 @@ class PieceVocabulary:
         rows: number of rows of the model's embedding table, which is the number of ids.
         side: `source` or `target`; some tokenizers treat targets differently.
         pad: id of padding; negative if there is none.
-        sos, eos: ids with which a decoder starts and ends; None if there are none.
+        sos, eos: ids with which a decoder starts and ends; None for an id that does not exist.
 
     Attributes:
-        tokens: the label of each id: its piece, with `▁` for a space before it, or the id itself if it has no piece.
+        tokens: the label of each id: its piece, with `▁` for a space before it; or the id in angle brackets if it has no piece.
         pad, sos, eos: as given.
 
     Raises:
@@ -99,12 +99,12 @@ class PieceVocabulary:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every token but the special ones."""
+        """Every token except the special tokens."""
         special = set(self.specials)
         return tuple(token for index, token in enumerate(self.tokens) if index not in special)
 
     def split(self, text: str, special: bool = True) -> Pieces:
-        """A text as pieces.
+        """The ids of the pieces of a text, and the parts of the text that the tokenizer does not know.
 
         Args:
             text: the text to read.
@@ -128,7 +128,8 @@ class PieceVocabulary:
         return Pieces(ids, tuple(Unknown(piece, ()) for piece in unknown))
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The label of each id; `<pad>` for the padding of a tokenizer without a token for it.
+        """The piece of each id as a readable label. If the tokenizer has no token for padding, `<pad>` is the label of the id
+        −1, which then stands for padding.
 
         Raises:
             InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
@@ -160,7 +161,7 @@ class PieceVocabulary:
         return [self._id_of[token] for token in listed]
 
     def text_of(self, ids: Iterable[int]) -> str:
-        """The text of the ids, as `text` returns it."""
+        """The text of the ids, as a person would write it, without special tokens; the same as `text`."""
         return self.text(ids)
 
     @cached_property
@@ -176,8 +177,8 @@ class PieceVocabulary:
         return any(piece.startswith(BYTE_SPACE) for piece in self.tokenizer.get_vocab())
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """For each id, the index of the word that it is a piece of; None for special tokens. A sign of punctuation is
-        a word of its own."""
+        """For each id, the index of the word that it is a piece of, counted from 0; None for special tokens and padding. A sign
+        of punctuation is a word of its own."""
         special = set(self.specials)
         labels = [None if index < 0 or index in special else self.tokens[index] for index in ids]
         if self._marks == SPACE:

@@ -1,6 +1,7 @@
-"""Forward hooks that pass the inputs and outputs of modules through taps.
+"""Forward hooks that pass the inputs and outputs of modules through taps, the named points of a model.
 
-They are registered once, when a model is opened. They record nothing themselves: outside a scope, a tap returns its input.
+The hooks are registered once, when a model is opened. They record nothing themselves: outside `with tracing(model)`, a tap
+returns its input.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,8 @@ _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 @contextmanager
 def running(texts: int = 1) -> Iterator[None]:
-    """A context manager around one forward pass. It tells the taps how many texts the pass has.
+    """A context manager for one forward pass of `texts` texts. Taps need this number, because some modules put the tokens of
+    all texts on one axis.
 
     Raises:
         InputError: replaces any exception of the model's code, such as one from a configuration that works only for some
@@ -39,8 +41,8 @@ def running(texts: int = 1) -> Iterator[None]:
 
 
 def find_module(root: nn.Module, path: str) -> nn.Module | None:
-    """The module at a path. Several paths may be given, with `|` between them; the first that leads to a module is used. None
-    if no path does."""
+    """The module at a path that starts at `root`. Of several paths with `|` between them, the first that leads to a module is
+    used. None if no path leads to a module."""
     for each in path.split("|"):
         module: Any = root
         for part in filter(None, each.split(".")):
@@ -51,8 +53,8 @@ def find_module(root: nn.Module, path: str) -> nn.Module | None:
 
 
 def hook(module: nn.Module, point: Point, tap: Tap) -> None:
-    """Register a forward hook that passes the input or the output of a module, as `point` says, through a tap, which may change
-    it."""
+    """Register a forward hook that passes a tensor, the input or the output of `module`, through `tap`, which may change the
+    tensor. `point.end` and `point.item` select the tensor."""
 
     def output(_module: nn.Module, _inputs: Any, result: Any) -> Any:
         values = item(result, point.item)
@@ -76,7 +78,8 @@ def hook(module: nn.Module, point: Point, tap: Tap) -> None:
 
 
 def see(tap: Tap, values: Tensor) -> Tensor:
-    """The tensor after a tap. A tensor with all texts on one axis is split into texts for the tap, and joined again."""
+    """The tensor `values` after it passed through a tap, which may change it. A tensor with the tokens of all texts on one axis
+    is split into texts for the tap, and joined again."""
     if values.ndim == 2 and len(tap.axes) == 3:
         split = values.unflatten(0, (_texts.get(), -1))
         seen = tap(split)
@@ -85,13 +88,13 @@ def see(tap: Tap, values: Tensor) -> Tensor:
 
 
 def item(result: Any, index: int) -> Any:
-    """The output of a module, or the output with this index if the module returns several."""
+    """The tensor in the output of a module; if the module returns several, the one with this index, counted from 0."""
     return result if isinstance(result, Tensor) else result[index]
 
 
 def with_item(result: Any, index: int, values: Tensor) -> Any:
-    """The output of a module with `values` in the place of its tensor, or of the tensor with this index if there are
-    several."""
+    """The output of a module, with `values` in the place of its tensor. If there are several tensors, the one with this index,
+    counted from 0, is replaced."""
     if isinstance(result, Tensor):
         return values
     if isinstance(result, tuple):

@@ -1,4 +1,4 @@
-"""Models of a hub: their ids, the files of a model, and the folder of the downloaded models.
+"""Models of a hub, such as huggingface.co: their ids, the files of a model, and the folder of the downloaded models.
 
 An id is `owner/name`, with a revision after `@`. No other part of a visitor's text becomes part of an address. The hub lists
 the files and their sizes, so sizes are limited before a weight is requested. Only the configuration, safetensors and the files
@@ -36,11 +36,12 @@ SECONDS = 20  # after which a request to the hub is given up
 
 
 class HubError(CheckpointError):
-    """The hub did not give what was asked for. A later try can succeed."""
+    """The error for a request to the hub that failed, for example because the hub cannot be reached. A later try can
+    succeed."""
 
 
 class HubId(NamedTuple):
-    """A model of a hub.
+    """The id of a model on a hub, such as huggingface.co.
 
     Attributes:
         repo: `owner/name`.
@@ -52,12 +53,13 @@ class HubId(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in links and in the list of models: `owner/name@revision`."""
+        """The model's name in links and in the list of models: `owner/name@revision`."""
         return f"{self.repo}@{self.revision}"
 
 
 class HubFile(NamedTuple):
-    """A file that is downloaded: its name, its bytes, and their SHA-256 in hexadecimal, or None if the hub does not say."""
+    """A file to download: its name, its size in bytes, and its SHA-256 in hexadecimal (`digest`), or None if the hub does not
+    give it."""
 
     name: str
     nbytes: int
@@ -65,10 +67,10 @@ class HubFile(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The files that a download will request.
+    """The files of a model that a download will request.
 
     Attributes:
-        model: the model, with the commit as its revision.
+        model: the id of the model, with the commit as its revision.
         files: the configuration first, the weights last.
     """
 
@@ -77,16 +79,17 @@ class Plan(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all files."""
+        """The size of all files together, in bytes."""
         return sum(file.nbytes for file in self.files)
 
 
 def hub_id(text: str) -> HubId:
-    """The model that a text names: `owner/name` or `owner/name@revision`. Without a revision, it is `main`.
+    """The id of a model that is written in a text as `owner/name` or `owner/name@revision`. Without a revision, the revision is
+    `main`.
 
     Raises:
-        CheckpointError: the text is neither of these, such as a path or an address; the owner is one of `RESERVED`, such
-            as `datasets`; the text has `--` or `..`; or the name ends in `.git`.
+        CheckpointError: the text is neither of these, such as a path or an address; the owner is one of `RESERVED`, such as
+            `datasets`; the text has `--` or `..`; or the name ends in `.git`.
     """
     match = ID.fullmatch(text.strip())
     parts = match.groupdict() if match else {}
@@ -96,7 +99,7 @@ def hub_id(text: str) -> HubId:
 
 
 def address() -> str:
-    """The address of the hub, which the operator may have set.
+    """The address of the hub: the environment variable `HF_ENDPOINT`, or `https://huggingface.co` if it is not set.
 
     Raises:
         CheckpointError: the address does not start with http or https.
@@ -110,18 +113,19 @@ def address() -> str:
 
 
 def store() -> Path:
-    """The folder of the downloaded models: `HEADLIGHT_HUB_FOLDER`, or `~/.cache/headlight/hub`."""
+    """The folder of the downloaded models: the environment variable `HEADLIGHT_HUB_FOLDER`, or `~/.cache/headlight/hub`."""
     return Path(os.environ.get(STORE) or Path.home() / ".cache" / "headlight" / "hub")
 
 
 def downloaded() -> dict[str, Path]:
-    """Name → folder of each model that was downloaded completely."""
+    """The models that were downloaded completely: name (`owner/name@commit`) → folder."""
     folders = sorted(store().iterdir()) if store().is_dir() else []
     return {_name_of(path): path for path in folders if SIGN in path.name and not path.name.startswith(".")}
 
 
 def changed() -> int:
-    """When a model was last added to the store or deleted from it, in nanoseconds since 1970; 0 if there is no store."""
+    """When a model was last added to the folder of downloaded models or deleted from it, in nanoseconds since 1970; 0 if there
+    is no such folder."""
     try:
         return store().stat().st_mtime_ns
     except OSError:
@@ -129,14 +133,15 @@ def changed() -> int:
 
 
 def used(folder: Path) -> None:
-    """Record that the model in this folder is used now, as the folder's time. A folder outside the store is not changed."""
+    """Record that a downloaded model is used now: the modification time of its folder becomes the present time. A folder that
+    is not in the folder of downloaded models is not changed."""
     if folder.parent == store():
         with suppress(OSError):
             os.utime(folder)
 
 
 def folder_of(model: HubId) -> Path:
-    """The folder of a model whose revision is a commit."""
+    """The path of the folder into which a model is downloaded. The revision of `model` must be a commit."""
     return store() / (model.repo.replace("/", "--") + SIGN + model.revision)
 
 
@@ -145,7 +150,7 @@ def _name_of(path: Path) -> str:
 
 
 def plan(model: HubId) -> Plan:
-    """The files of a model that a download will request. Only the hub's list of files is read.
+    """The files of a model that a download will request. Nothing is downloaded but the hub's list of files.
 
     Raises:
         CheckpointError: there is no such model or revision; the model is not open to everybody, has no safetensors or no
@@ -199,7 +204,8 @@ def _check_size(model: HubId, files: tuple[HubFile, ...], numbers: int) -> None:
 
 @contextmanager
 def explained(model: HubId) -> Iterator[None]:
-    """A context in which an error of a request to the hub becomes a `HubError` with a sentence."""
+    """A context manager for a request to the hub about `model`. An error of the request becomes a `HubError` that says what is
+    wrong."""
     import httpx2
     from huggingface_hub import errors
 

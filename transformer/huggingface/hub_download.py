@@ -40,21 +40,22 @@ Report = Callable[[int, int], bool]
 
 
 class Cancelled(Exception):  # noqa: N818 (not an error)
-    """The download was stopped, because `report` returned False."""
+    """Raised by `download` after its argument `report` returned False. It is not an error."""
 
 
 def download(model: HubId, report: Report) -> Path:
-    """The folder of a model, which is downloaded if it is missing. Files that an interrupted download completed are not
-    requested again.
+    """Download a model, unless this was done before, and return its folder. Files that an interrupted download completed are
+    not requested again.
 
     Args:
-        model: the model, with any revision.
-        report: called several times a second, with the bytes downloaded so far and of all files; returns whether to continue.
+        model: the id of the model, with any revision.
+        report: called repeatedly during the download, with the bytes downloaded so far and the bytes of all files; both are 0
+            while another process downloads the model. Returns whether to continue.
 
     Raises:
         Cancelled: `report` returned False.
-        CheckpointError: for the reasons of `plan`; or the family cannot be traced, the disk is too full, or the bytes are not
-            those that the hub announced.
+        CheckpointError: for the reasons of `plan`; or models of this family cannot be traced, the disk is too full, or the
+            bytes are not those that the hub announced.
     """
     planned = plan(model)
     whole = folder_of(planned.model)
@@ -146,8 +147,8 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _alone(partial: Path, report: Report) -> Iterator[None]:
-    """A context in which no other process that shares the folder writes to the same model. It waits for that process, and
-    calls `report(0, 0)` meanwhile."""
+    """A context in which no other process that shares the folder writes to the same model. Before it begins, it waits until the
+    other process has finished, and calls `report(0, 0)` meanwhile."""
     import filelock
 
     lock = filelock.FileLock(f"{partial}.lock")

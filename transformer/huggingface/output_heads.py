@@ -1,4 +1,5 @@
-"""The class of `transformers` of a folder's model: with a language head, with a head for labels or spans, or a base model.
+"""Choose the class of `transformers` for a folder's model: with a language head, with a head for labels or spans, or a base
+model.
 
 The configuration names the class that was saved (`architectures`). A base model, such as `BertModel`, has no output layer.
 """
@@ -44,6 +45,12 @@ def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: 
     """The family, with the model class that the configuration names and the output of that class. The names of the labels are
     written to `config`.
 
+    Args:
+        folder: the folder of the model, for the messages of errors.
+        values: the values in `config.json`.
+        config: the configuration of `transformers` that was built from these values.
+        family: the family of the model type, with a language head.
+
     Raises:
         CheckpointError: a model with these stacks cannot be traced with this output layer, or its labels are invalid.
     """
@@ -68,13 +75,14 @@ def read_output(folder: Folder, values: Mapping[str, Any], config: Any, family: 
 
 
 def base_class(model_type: str) -> str:
-    """The name of the base class of a model type, which has no output layer: `BertModel` for `bert`. Empty without one."""
+    """The name of the class of `transformers` without an output layer, for a model type: `BertModel` for `bert`. Empty if there
+    is no such class."""
     return BASES.get(model_type, "")
 
 
 def without_head(family: Family, model_type: str, name: str = "") -> Family:
-    """The family without an output layer. `name` is the model's own class if its output layer is left out, and empty for a base
-    model."""
+    """The family with its base class, which has no output layer. `name` is the model's own class if it has an output layer that
+    is not used, and empty for a base model."""
     return _bare(family, base_class(model_type), UNSHOWN.format(name=name) if name else HEADLESS)
 
 
@@ -84,7 +92,7 @@ def _encoder_class(model_type: str) -> str:
 
 
 def _bare(family: Family, name: str, note: str) -> Family:
-    """The family of a model class without an output layer: in its module paths, the name of the base model is left out."""
+    """The family of a class without an output layer: the prefix of the base model is left out of the paths of its modules."""
     prefix = re.compile(rf"(^|(?<=\|)){getattr(transformers, name).base_model_prefix}(\.|$|(?=\|))")
     encoder, decoder = (_moved_stack(stack, prefix) for stack in (family.encoder, family.decoder))
     moved = _moved(family.other, prefix)

@@ -1,4 +1,4 @@
-"""A Marian model of `transformers` in our own network: the same weights, in a `Transformer` with all its taps.
+"""A Marian model of `transformers` in Headlight's own network: the same weights, in a `Transformer` with all its taps.
 
 Marian is a post-norm Transformer with sinusoidal positions, all sines first, and mostly with one table for source, target and
 output. `TransformerConfig` has a field for each of these, so no matrix is changed: both models share the memory of their
@@ -38,7 +38,8 @@ WAVE_TOLERANCE = 1e-5
 
 
 def marian_modules(stack: str) -> dict[str, str]:
-    """Our module within a layer → Marian's, for the encoder or the decoder."""
+    """Path of a module within a layer of Headlight's `Transformer` → path of the same module within a layer of Marian. `stack`
+    is `encoder` or `decoder`."""
     modules = {}
     attentions = {"self_attention": "self_attn"} | ({"cross_attention": "encoder_attn"} if stack == "decoder" else {})
     for ours, theirs in attentions.items():
@@ -52,7 +53,7 @@ def marian_modules(stack: str) -> dict[str, str]:
 
 
 def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
-    """A network of ours with the weights of a Marian model, in evaluation mode.
+    """Headlight's `Transformer` with the weights of a Marian model, in evaluation mode.
 
     Args:
         marian: the model. Its weights are shared, not copied.
@@ -60,7 +61,7 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
         longest: most tokens of a text.
 
     Raises:
-        CheckpointError: our network cannot represent the model; the message says why.
+        CheckpointError: `Transformer` cannot represent the model; the message says why.
     """
     if marian.config.model_type != "marian":
         template = "Only a model of the type marian runs in our own network; this one is of the type {type!r}."
@@ -90,8 +91,8 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
 
 
 def own_config(marian: PreTrainedModel, pad: int, longest: int) -> TransformerConfig:
-    """The configuration with which our network computes the same as a Marian model. Arguments as for `own_network`.
-    Raises CheckpointError or ConfigError if our network cannot represent the model."""
+    """The configuration with which Headlight's `Transformer` computes the same as a Marian model. Arguments as for
+    `own_network`. Raises `CheckpointError` or `ConfigError` if `Transformer` cannot represent the model."""
     given: Any = marian.config
     for ours, theirs in (("heads", "attention_heads"), ("d_ff", "ffn_dim")):
         encoder, decoder = (getattr(given, f"{stack}_{theirs}") for stack in ("encoder", "decoder"))
@@ -142,10 +143,10 @@ def _are_waves(table: Tensor) -> bool:
 
 
 class OwnNetworkPipeline(HuggingFacePipeline):
-    """Answers and traces of a Marian model in our own network. Marian's own tokenizer reads the texts.
+    """A Marian model that answers and traces texts in Headlight's own `Transformer`. Marian's tokenizer reads the texts.
 
     Attributes:
-        network: the network. Its weights are those of `original`.
+        network: the `Transformer`. Its weights are those of `original`, the model of `transformers`.
     """
 
     def __init__(self, opened: Opened, network: Transformer) -> None:
@@ -154,17 +155,17 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     @property
     def model(self) -> Transformer:
-        """The network."""
+        """The network, which is Headlight's own `Transformer`."""
         return self.network
 
     @property
     def original(self) -> Any:
-        """The model of `transformers`, which shares the memory of its weights with the network."""
+        """The Marian model of `transformers`, which shares the memory of its weights with the network."""
         return self._marian
 
     @property
     def stacks(self) -> tuple[str, ...]:
-        """The encoder and the decoder."""
+        """The names of the model's stacks: `encoder` and `decoder`."""
         return ("encoder", "decoder")
 
     @property
@@ -174,12 +175,12 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
     @property
     def note(self) -> str:
-        """How the network differs from our own: empty, because it is our own."""
+        """How the network differs from Headlight's `Transformer`: empty, because it is one."""
         return ""
 
     @property
     def parameters(self) -> int:
-        """The number of parameters; those used in two places are counted once."""
+        """The number of parameters; a parameter that is used in two places is counted once."""
         return sum(parameter.numel() for parameter in self.network.parameters())
 
     @property
@@ -188,14 +189,15 @@ class OwnNetworkPipeline(HuggingFacePipeline):
         return sum(tensor.nbytes for tensor in [*self.network.parameters(), *self.network.buffers()])
 
     def check(self, trace: Trace) -> Agreement:
-        """How the logits of a trace without edits compare with those of `transformers`. They are equal up to rounding, but not
-        bit for bit. One forward pass. Raises as `Pipeline.check`."""
+        """Compare the logits of an unedited trace with those of `transformers`, and return how well they agree. They are equal
+        up to rounding, but not bit for bit. This takes one forward pass. Raises `InputError` as `Pipeline.check`."""
         check_sides(trace, self.stacks)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
         return self._agreement(source, target, trace.logits)
 
     def check_network(self) -> None:
-        """Refuse a network that computes other logits than `transformers`, which would be an error in our code.
+        """Check that the network computes the same logits as `transformers`. A difference would be an error in Headlight's
+        code.
 
         Raises:
             CheckpointError: on a few ids, one of them padding, the logits differ by more than rounding.
@@ -227,10 +229,10 @@ class OwnNetworkPipeline(HuggingFacePipeline):
 
 
 def open_own_network(path: str | Path) -> OwnNetworkPipeline:
-    """The pipeline of the Marian model in a folder, in our own network.
+    """The pipeline of the Marian model in a folder, which runs in Headlight's own `Transformer`.
 
     Raises:
-        CheckpointError: the folder may not be opened (`transformer.huggingface.folder`), or our network cannot represent the
+        CheckpointError: a check of the folder fails (`transformer.huggingface.folder`), or `Transformer` cannot represent the
             model.
     """
     opened = read_folder(path)

@@ -19,13 +19,13 @@ NOT_WEIGHTS = "The file {name!r} holds more than tensors by name, or is damaged 
 
 
 def read_pickles(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """The tensors in files that `torch.save` wrote, by name.
+    """The tensors in files that `torch.save` wrote: name → tensor.
 
     Args:
-        paths: paths of the files, whose sizes were checked.
+        paths: paths of the files, whose sizes the caller has checked.
 
     Raises:
-        CheckpointError: a file has an older format, is compressed, or contains anything but tensors.
+        CheckpointError: a file has the format from before PyTorch 1.6, is compressed, or contains anything but tensors.
     """
     weights: dict[str, Tensor] = {}
     for path in paths:

@@ -25,10 +25,11 @@ CHANGING = ("normalizer", "pre_tokenizer", "decoder")
 
 
 def check_rules(folder: Folder) -> None:
-    """Refuse a tokenizer whose rules can make a text far longer, such as more than `GROWTH` letters of one letter.
+    """Check that the rules of a tokenizer in a folder cannot make a text far longer: at most `GROWTH` (1,000) letters from one
+    letter, and replacements in tables of letters with at most `REPLACEMENT_BYTES` (100) bytes.
 
     Raises:
-        CheckpointError: the tokenizer has such rules, or a file does not have the format that its name says.
+        CheckpointError: the tokenizer has other rules, or a file does not have the format that its name says.
     """
     if folder.has("tokenizer.json"):
         _check_json(folder, folder.json("tokenizer.json"))
@@ -89,7 +90,8 @@ def _check_letters(folder: Folder, table: bytes) -> None:
 
 
 def check_pieces(folder: str, pieces: list[str]) -> None:
-    """Refuse pieces that are too long to be shown. Raises `CheckpointError`."""
+    """Check that no piece of a tokenizer is too long to be shown. `folder` is the name of the tokenizer's folder, for the
+    message. Raises `CheckpointError` for a piece of more than `PIECE` (1,000) letters."""
     longest = max(map(len, pieces), default=0)
     if longest > PIECE:
         template = "The tokenizer in {folder!r} has a piece of {longest} letters; allowed are {most}."
@@ -102,7 +104,7 @@ def _refusal(folder: Folder, problem: str) -> CheckpointError:
 
 @contextmanager
 def caught_panics() -> Iterator[None]:
-    """A context for calls of a tokenizer, in which a panic of its Rust code becomes a `RuntimeError`. A panic is not an
+    """A context manager for calls of a tokenizer, in which a panic of its Rust code becomes a `RuntimeError`. A panic is not an
     `Exception` in Python, so it would otherwise end the thread.
 
     Raises:

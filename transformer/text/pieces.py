@@ -1,4 +1,5 @@
-"""Labels of pieces of words: the marks for a piece that starts or continues a word, and the letters that stand for bytes."""
+"""Pieces of words (subword tokens) as labels: the marks of a piece that starts or continues a word, and letters that stand for
+bytes."""
 
 import re
 import unicodedata
@@ -9,8 +10,8 @@ SPACE = "▁"  # at the start of a label: the piece starts with a space, so it s
 
 
 def _byte_letters() -> dict[str, int]:
-    """Letter → the byte that it stands for in a byte-level tokenizer, such as that of GPT-2. A printable byte is written as
-    itself, and the other bytes are written as the characters from code 256 on."""
+    """Letter → the byte that the letter stands for in a byte-level tokenizer, such as GPT-2's. A printable byte is written as
+    itself; the other bytes are written as the characters from code 256 on."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
@@ -27,8 +28,9 @@ PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F
 
 
 def readable(piece: str) -> str:
-    """A piece of a byte-level tokenizer as text, with `▁` for a space before it; unchanged if it is only part of a character.
-    In any other piece, only control characters are replaced, by their pictures such as `␛`."""
+    """A readable label of a piece (subword token). In a piece of a byte-level tokenizer, such as GPT-2's, the bytes become
+    text, with `▁` for a space; a piece that is only part of a character is unchanged. Control characters become pictures such
+    as `␛`."""
     starts_word, letters = piece.startswith(BYTE_SPACE), piece.removeprefix(BYTE_SPACE)
     encoded = starts_word or any(ord(letter) > 127 for letter in letters)
     if not encoded or any(letter not in BYTES for letter in letters):
@@ -41,15 +43,16 @@ def readable(piece: str) -> str:
 
 
 def joined_label(pieces: Sequence[str]) -> str:
-    """The pieces of a word as one label, without the marks for the start and the continuation of a word. A piece that is only
-    part of a character keeps its name."""
+    """One label for all pieces of a word, without the marks `▁` and `##` for the start and the continuation of a word. A single
+    piece that is only part of a character keeps its name, such as `<0xF0>`."""
     if any(map(BYTE.fullmatch, pieces)) and (len(pieces) > 1 or "\ufffd" not in text_of_pieces(pieces)):
         return text_of_pieces(pieces)
     return readable("".join(piece.removeprefix(CONTINUES).removeprefix(SPACE) for piece in pieces)) or "".join(pieces)
 
 
 def text_of_pieces(pieces: Sequence[str]) -> str:
-    """The text of pieces, without the first space. `▁` becomes a space, and bytes such as `<0xF0>` become characters again."""
+    """The text that pieces spell, without the first space. `▁` becomes a space, and bytes such as `<0xF0>` become characters
+    again; bytes that are not valid UTF-8 become `�`."""
     written = bytearray()
     for piece in pieces:
         byte = BYTE.fullmatch(piece)
@@ -63,8 +66,8 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
 
     Args:
         pieces: the pieces of a text; None for a special token, which belongs to no word.
-        byte_letters: whether a piece may have letters that stand for bytes. Then any sign outside ASCII counts as a letter,
-            because it may be one byte of a letter.
+        byte_letters: whether the tokenizer writes bytes as letters, as GPT-2's does. Then any sign outside ASCII counts as a
+            letter, because it may be one byte of a letter.
     """
     listed = [*pieces]
     numbers: list[int | None] = []
@@ -80,8 +83,8 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
 
 
 def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
-    """The text of each piece, and whether it lies inside a character that an earlier piece begins: several pieces of one byte
-    each can be one character together, which is then the text of each. A special token has the text ""."""
+    """For each piece, its text, and whether it continues a character that an earlier piece began. If several pieces of one byte
+    each form one character, this character is the text of each of them. A special token has the text ""."""
     found: list[tuple[str, bool]] = []
     while len(found) < len(pieces):
         run = bytearray()
@@ -98,8 +101,8 @@ def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
 
 
 def _goes_on(piece: str, before: str, byte_letters: bool) -> bool:
-    """Whether a piece continues the word of the piece before it: after a lone `▁`; a letter or digit after another one (with
-    `byte_letters`, also any sign outside ASCII); or a joined sign, such as an accent or a part of an emoji."""
+    """Whether a piece continues the word of the piece before it: any piece after a lone `▁`; a letter or digit after another
+    one (with `byte_letters`, also any sign outside ASCII); or a joined sign, such as an accent or a part of an emoji."""
     if before == SPACE:
         return True
     if not piece or piece.startswith((SPACE, BYTE_SPACE)):

@@ -5,6 +5,6 @@ from collections.abc import Iterable
 
 
 def scripts_of(tokens: Iterable[str]) -> frozenset[str]:
-    """The names of the scripts of all letters in some tokens, such as `LATIN`: the first word of each letter's Unicode name."""
+    """The names of the scripts of all letters in the tokens, such as `LATIN`: the first word of each letter's Unicode name."""
     letters = {letter for token in tokens for letter in token if letter.isalpha()}
     return frozenset(unicodedata.name(letter, "UNKNOWN").split()[0] for letter in letters)

@@ -33,8 +33,9 @@ LONGEST_RUN = 100  # characters; the time to join a run grows with the square of
 
 
 def typed(text: str) -> str:
-    """A text with composed accents, straight apostrophes and single spaces, and without control characters and invisible
-    dividers. Upper case stays. The result is empty if the text is invisible.
+    """`text` with composed accents (NFC), straight apostrophes and single spaces, without control characters and without
+    invisible characters that divide words, such as zero-width spaces. Upper case stays. The result is empty if nothing in
+    `text` is visible.
 
     Raises:
         InputError: `text` is not a text.
@@ -47,13 +48,14 @@ def typed(text: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Subwords(Vocabulary):
-    """The pieces of a model in the order of their ids: special tokens, a piece for each byte, characters, then merged pieces.
+    """A vocabulary of pieces of words, in the order of their ids: special tokens, a piece for each byte, characters, then
+    merged pieces.
 
     A piece that starts a word begins with `▁`, which stands for the space before it.
 
     Raises:
-        ConfigError: the first tokens are not `FIRST`, a token is not a text, is repeated or is invisible, or the tokenizer is
-            not `PIECES`.
+        ConfigError: the first tokens are not the special tokens and the bytes (`FIRST`); a token is not a text, is repeated or
+            is invisible; or `tokenizer_name` is not `pieces`.
     """
 
     tokenizer_name: str = PIECES
@@ -69,12 +71,12 @@ class Subwords(Vocabulary):
 
     @property
     def unk(self) -> int:
-        """−1: there is no id for unknown tokens, because every text has pieces."""
+        """−1: there is no unknown token, because a character that is not in the vocabulary is split into its bytes."""
         return -1
 
     @property
     def specials(self) -> range:
-        """The ids of the special tokens."""
+        """The ids of the special tokens `<pad>`, `<sos>` and `<eos>`."""
         return range(len(MARKS))
 
     @property
@@ -108,11 +110,11 @@ class Subwords(Vocabulary):
         return [self._id_of[token] for token in listed]
 
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
-        """Empty: every text has pieces."""
+        """Empty: no token is unknown, because a character that is not in the vocabulary is split into its bytes."""
         return ()
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """The number of the word that each id is a piece of, counted from 0; None for special tokens.
+        """For each id, the number of the word that it is a piece of, counted from 0; None for special tokens.
 
         Raises:
             InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
@@ -122,7 +124,7 @@ class Subwords(Vocabulary):
         return word_numbers(None if index in self.specials else piece for index, piece in pieces)
 
     def _pieces_of(self, word: str) -> tuple[str, ...]:
-        """The pieces of a word without spaces. Digits and signs of punctuation are pieces of their own."""
+        """The pieces of a word, which has no spaces. Digits and signs of punctuation are pieces of their own."""
         kept = self._kept.get(word)
         if kept is None:
             if len(self._kept) >= MOST_KEPT:
@@ -165,8 +167,8 @@ class Subwords(Vocabulary):
 
 
 def runs(word: str) -> list[str]:
-    """The runs of a word: each digit, each sign of punctuation, and each stretch of other characters, of at most `LONGEST_RUN`
-    characters: `isn't` → `isn` `'` `t`."""
+    """A word split into parts (runs), within which pieces may be merged. Each digit and each sign of punctuation is a part; so
+    is each stretch of other characters, of at most `LONGEST_RUN` (100) characters: `isn't` → `isn` `'` `t`."""
     made: list[str] = []
     for character in word:
         if made and is_run(character) and is_run(made[-1]) and len(made[-1]) < LONGEST_RUN:
@@ -177,13 +179,14 @@ def runs(word: str) -> list[str]:
 
 
 def is_run(run: str) -> bool:
-    """Whether a run may have several characters, because its first character is neither a digit nor a sign of punctuation."""
+    """Whether a part of a word from `runs` may have several characters, because its first character is neither a digit nor a
+    sign of punctuation."""
     first = run[0]
     return not (first.isnumeric() or first in string.punctuation or unicodedata.category(first).startswith("P"))
 
 
 def read_vocabulary(text: str) -> Vocabulary:
-    """The vocabulary, of words or of pieces, whose `to_json` returned this text.
+    """The vocabulary, of words or of pieces of words, that `to_json` wrote as this text.
 
     Raises:
         ConfigError: `text` is not the JSON of a vocabulary.

@@ -84,12 +84,13 @@ CHARACTERS = re.compile(rf"\S(?:[{JOINERS}]\S)*")
 
 
 class Tokenizer(NamedTuple):
-    """A pair of functions, text → tokens and tokens → text, and the errors for texts that are too long.
+    """A pair of functions, text → tokens and tokens → text, and the messages for texts that are too long.
 
     Attributes:
         split: function from text to tokens. It takes time linear in the length of the text.
         join: function from tokens to text in its usual spelling.
-        source_too_long, target_too_long: the error for a text with too many tokens, with the placeholders `count` and `most`.
+        source_too_long, target_too_long: template of the message for a source or a target with too many tokens, with the
+            placeholders `count` and `most`.
     """
 
     split: Callable[[str], list[str]]
@@ -99,10 +100,10 @@ class Tokenizer(NamedTuple):
 
 
 def a_text(text: Any) -> str:
-    """`text` itself, if it is a text.
+    """`text` itself, after a check that it is a `str`.
 
     Raises:
-        InputError: `text` is not a text.
+        InputError: `text` is not a `str`.
     """
     if not isinstance(text, str):
         raise InputError("A text must be a string; this one is {text!r}.", text=text)
@@ -110,8 +111,9 @@ def a_text(text: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """A text in lower case, with composed accents, straight apostrophes and hyphens, and without invisible characters.
-    Zero-width joiners are kept only between letters or emoji that need them."""
+    """A text in lower case, with composed accents (NFC), straight apostrophes, hyphens in place of dashes, and without
+    invisible characters. Zero-width joiners are kept only between letters or emoji that need them. Raises `InputError` if
+    `text` is not a text."""
     visible = re.sub(f"[{BLANK}]", " ", re.sub(f"[{INVISIBLE}]+", "", a_text(text)))
     typed = unicodedata.normalize("NFC", visible).translate(APOSTROPHES).translate(DASHES).lower()
     return re.sub(f"(.)[{JOINERS}]+(?=(.?))", _joined, typed.lstrip(JOINERS), flags=re.DOTALL)
@@ -124,34 +126,38 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def unseen(text: str) -> bool:
-    """Whether a text is invisible on a screen: empty, or only blanks, characters without width, halves of surrogate pairs."""
+    """Whether a text is invisible on a screen: empty, or only white space, characters without width, or halves of surrogate
+    pairs."""
     return UNSEEN.fullmatch(a_text(text)) is not None
 
 
 def sentence(text: str) -> str:
-    """`plain(text)` with a period in place of `.`, `!`, `;` and `…`; the question mark stays. Commas, colons, quotes, brackets
-    and hyphens outside a word become spaces, because the word tasks have none."""
+    """The text in lower case (`plain`), with ` . ` in place of each run of `.`, `!`, `;` and `…`; the question mark stays.
+    Commas, colons, quotes, brackets and hyphens outside a word become spaces, because the tasks with words do not use them."""
     ended = re.sub(r"[.!;…][\s.!;…]*", " . ", plain(text))
     return re.sub(r"[,:()\[\]\"“”„«»]|(?<![^\W\d_])-|-(?![^\W\d_])", " ", ended)
 
 
 def split_characters(text: str) -> list[str]:
-    """The characters of `plain(text)` except white space: `A b!` → `a` `b` `!`. Joined characters are one token."""
+    """The characters of a text in lower case (`plain`), without white space: `A b!` → `a` `b` `!`. Characters with a zero-width
+    joiner between them are one token."""
     return CHARACTERS.findall(plain(text))
 
 
 def split_english(text: str) -> list[str]:
-    """Words, numbers and marks of `sentence(text)`: `It didn't.` → `it` `did` `not` `.`, `Anna's 9` → `anna` `'s` `nine`."""
+    """Words and punctuation of a text in lower case (`sentence`), with contractions and numbers up to 100 written out.
+    `It didn't.` → `it` `did` `not` `.`; `Anna's 9` → `anna` `'s` `nine`."""
     return [token for word in ENGLISH.findall(sentence(text).replace("-", " ")) for token in _uncontracted(word).split()]
 
 
 def split_french(text: str) -> list[str]:
-    """Words, digits and marks of `sentence(text)`, with elided words split off: `L'animal dort.` → `l'` `animal` `dort` `.`."""
+    """Words, digits and punctuation of a text in lower case (`sentence`). An elided word is a token: `L'animal dort.` → `l'`
+    `animal` `dort` `.`."""
     return FRENCH.findall(sentence(text))
 
 
 def split_words_and_digits(text: str) -> list[str]:
-    """Words, digits and marks of `plain(text)`: `March 27!` → `march` `2` `7` `!`."""
+    """Words, single digits and punctuation of a text in lower case (`plain`): `March 27!` → `march` `2` `7` `!`."""
     return WORDS_AND_DIGITS.findall(plain(text))
 
 
@@ -207,7 +213,7 @@ TOKENIZERS = {
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer called `name`.
+    """The tokenizer called `name`: `characters`, `english`, `french` or `words and digits`.
 
     Raises:
         ConfigError: no tokenizer has that name.

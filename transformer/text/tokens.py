@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 @runtime_checkable
 class Tokens(Protocol):
-    """A vocabulary: the tokens of one side of a model, in the order of their ids."""
+    """A vocabulary: the tokens of one side of a model (source or target), in the order of their ids."""
 
     # Whether special tokens are put around a text.
     framed: ClassVar[bool]
@@ -15,7 +15,7 @@ class Tokens(Protocol):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token."""
+        """Every token, in the order of the ids."""
         ...
 
     @property
@@ -25,7 +25,7 @@ class Tokens(Protocol):
 
     @property
     def tokenizer_name(self) -> str:
-        """The kind of the tokens: `characters`, `english`, `pieces`, …"""
+        """The name of the tokenizer, which shows the kind of the tokens: `characters`, `english`, `pieces`, …"""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Tokens(Protocol):
 
     @property
     def sos(self) -> int | None:
-        """The id with which a decoder starts; None if the decoder starts with the text."""
+        """The id with which the decoder's input starts; None if this input starts with the text itself."""
         ...
 
     @property
@@ -66,8 +66,8 @@ class Tokens(Protocol):
         ...
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """The number of the word that each token belongs to, counted from 0; None for a special token. Empty if tokens are not
-        pieces of words."""
+        """For each id, the number of the word that its token belongs to, counted from 0; None for a special token. Empty if
+        tokens are not pieces of words."""
         ...
 
     def closest_to(self, token: str) -> tuple[str, ...]:

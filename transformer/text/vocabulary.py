@@ -60,7 +60,8 @@ def as_ids(ids: Any) -> list[int]:
 
 
 def known_ids(ids: Any, count: int) -> list[int]:
-    """The ids of any ordered collection as a list of Python integers. Each must be an id of a vocabulary of `count` tokens.
+    """The ids of any ordered collection as a list of Python integers, after a check that each is an id of a vocabulary of
+    `count` tokens.
 
     Raises:
         InputError: `ids` is not an ordered collection, an item is not a whole number, or an id is not from 0 to `count - 1`.
@@ -82,15 +83,15 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a model in the order of their ids. The four special tokens come first.
+    """The tokens of a model in the order of their ids. The special tokens come first: `<pad>`, `<sos>`, `<eos>`, `<unk>`.
 
     Attributes:
-        tokens: every token; `tokens[i]` has id `i`. Length `vocab`. The constructor accepts any sequence.
+        tokens: every token; `tokens[i]` has id `i`. The constructor accepts any ordered collection.
         tokenizer_name: name of the tokenizer that splits a text into these tokens (`transformer.text.tokenizer.TOKENIZERS`).
 
     Raises:
-        ConfigError: the special tokens are missing, a token is not a text, is repeated or is invisible, or there is no
-            tokenizer with this name.
+        ConfigError: `tokens` does not start with the special tokens; a token is not a text, is repeated or is invisible; or
+            there is no tokenizer with this name.
     """
 
     tokens: tuple[str, ...]
@@ -122,11 +123,10 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str], tokenizer_name: str) -> "Vocabulary":
-        """A vocabulary of the special tokens and then `tokens`, sorted and each once, so that equal sets of words get equal
-        ids.
+        """A vocabulary of the special tokens and then `tokens`, sorted and each once. Equal sets of tokens thus get equal ids.
 
         Raises:
-            ConfigError: a token is not a text or is invisible, or there is no tokenizer with this name.
+            ConfigError: a token is not a text, is invisible or is a special token; or there is no tokenizer with this name.
         """
         return cls((*SPECIALS, *sorted(set(_texts(tokens)))), tokenizer_name)
 
@@ -141,12 +141,12 @@ class Vocabulary:
 
     @property
     def sos(self) -> int:
-        """The id of `<sos>`, with which every sequence starts."""
+        """The id of `<sos>`, with which a source and a decoder's input start."""
         return self._id_of[SOS]
 
     @property
     def eos(self) -> int:
-        """The id of `<eos>`, with which every sequence ends."""
+        """The id of `<eos>`, with which a source and an answer end."""
         return self._id_of[EOS]
 
     @property
@@ -156,7 +156,7 @@ class Vocabulary:
 
     @property
     def specials(self) -> range:
-        """The ids of the special tokens."""
+        """The ids of the special tokens `<pad>`, `<sos>`, `<eos>` and `<unk>`."""
         return range(len(SPECIALS))
 
     @property
@@ -186,11 +186,11 @@ class Vocabulary:
         return [self._id_of.get(token, self._id_of[UNK]) for token in as_tokens(tokens)]
 
     def words_of(self, ids: Iterable[int]) -> tuple[int | None, ...]:
-        """Empty, because each token is a word or a character. `Subwords` returns the number of the word of each id."""
+        """Empty, because each token is a whole word or a character. (`Subwords` overrides this, for pieces of words.)"""
         return ()
 
     def text_of(self, ids: Iterable[int]) -> str:
-        """The text of ids in its usual spelling. Raises the same errors as `tokens_of`."""
+        """The text of ids in its usual spelling, without `<pad>`, `<sos>` and `<eos>`. Raises `InputError` as `tokens_of`."""
         return self.text(self.tokens_of(ids))
 
     def closest_to(self, token: str) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class Vocabulary:
         return unknown[0].closest if unknown else ()
 
     def tokens_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The token of each id, including special tokens. The tokens label the axes of tensors.
+        """The token of each id, including special tokens.
 
         Raises:
             InputError: `ids` is not an ordered collection, or an item is not a whole number or not an id of the vocabulary.
@@ -215,7 +215,8 @@ class Vocabulary:
         return self.tokenizer.join([token for token in as_tokens(tokens) if token not in (PAD, SOS, EOS)])
 
     def unknown(self, tokens: Iterable[str]) -> tuple[Unknown, ...]:
-        """The tokens that are read as `<unk>`, each once, in the order of their first use. Raises the same errors as `ids`."""
+        """The tokens that are not in the vocabulary, each once, in the order of their first use. Raises `InputError` as
+        `ids`."""
         missing = dict.fromkeys(token for token in as_tokens(tokens) if token not in self._id_of)
         return tuple(
             Unknown(token, tuple(difflib.get_close_matches(token, self.words, n=3, cutoff=CLOSE))) for token in missing
@@ -227,7 +228,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str) -> "Vocabulary":
-        """The vocabulary whose `to_json` returned this text.
+        """The vocabulary that `to_json` wrote as this text.
 
         Raises:
             ConfigError: `text` is not the JSON of a vocabulary.
@@ -248,7 +249,7 @@ class Vocabulary:
 
 
 def _texts(tokens: Any) -> tuple[str, ...]:
-    """The tokens of any collection. It may also be a set or a mapping, because `Vocabulary.of` sorts the tokens.
+    """The tokens of any collection as a tuple. It may also be a set or a mapping, because `Vocabulary.of` sorts the tokens.
 
     Raises:
         ConfigError: `tokens` is not a collection, or a token is not a text that UTF-8 can encode.
