@@ -33,7 +33,7 @@ class PerHeadProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions that it contains."""
+        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions in the cache."""
         projected = self.projected(cache.project(self.projection, x) if cache is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, nothing is copied
@@ -62,7 +62,7 @@ class SharedProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions that it contains."""
+        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions in the cache."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(cache.project(self.projection, split) if cache is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))

@@ -20,8 +20,8 @@ ROOM = 64
 
 
 class AttentionCache:
-    """The keys and values of self-attention, or of cross-attention, in all layers: for the linear map that computes the keys or
-    values of a layer, a tensor [batch, position, …].
+    """The keys and values of self-attention, or of cross-attention, in all layers: a tensor [batch, position, …] for each
+    linear map that computes keys or values.
 
     The vectors of self-attention are written into a tensor with room for later positions, because a new tensor for each token
     would copy all earlier vectors. Tensors that `project` returned earlier do not change.

@@ -33,7 +33,7 @@ class NetworkConfig:
         d_ff: width of the hidden layer of the feed-forward network.
         d_head: width of a head.
         source_vocab: number of tokens in the vocabulary of the source.
-        position: how positions are encoded: `sinusoidal` or `learned` for a table, or the name of another way.
+        position: how positions are encoded: by a `sinusoidal` or `learned` table, or in another way, such as `rotary`.
         norm_first: whether each norm comes before its sub-layer.
         final_norm: whether there is a norm after the last layer of a stack.
         scale_embedding: whether the rows of the token table are multiplied by a factor.
