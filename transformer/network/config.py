@@ -95,7 +95,7 @@ class TransformerConfig(NetworkConfig):
         head_projection: `per_head`: map `d_model → d_model`, then split into heads, so that each head has a map of its
             own (section 3.2.2); `shared`: split first, then one `d_head → d_head` map that all heads share.
         projection_bias: whether the maps to Q, K and V have a bias.
-        output_bias: whether the map after the heads are joined has a bias.
+        output_bias: whether the output projection of an attention has a bias.
         score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
         mask_before_scaling: hide masked scores before dividing instead of after.
         mask_fill: the value that replaces a hidden score: a number from −10³⁰ to −1000, or −∞.

@@ -77,7 +77,7 @@ def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
 
 
 class Growth(NamedTuple):
-    """The cost of each kind of work while one size grows and all others stay the same.
+    """The cost of each kind of work for growing values of one size, as `growth` returns it.
 
     Attributes:
         sizes: the values of the size that grows, in rising order.

@@ -1,5 +1,5 @@
 """Activation patching: in one of two runs, replace the tensor of one head or layer (a place) by that of the other run, and
-measure the answer. So one finds the places that carry the difference between the runs.
+measure the answer. This finds the places that carry the difference between the runs.
 
     from transformer.patching import needs, patch_everywhere, run_pair
 

@@ -115,7 +115,7 @@ def average_needs(
     Raises:
         InputError: an argument has a wrong type, there are no pairs or too many, or the network is in training mode or has no
             language head. Raised only during the iteration: the model cannot read a text.
-        ConfigError: there is no such tensor of heads, choice or measure.
+        ConfigError: `what`, `steps` or an item of `metrics` is not one of these.
     """
     check_text_pipeline(pipeline)
     check_language_head(pipeline.network)

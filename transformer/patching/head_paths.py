@@ -36,7 +36,7 @@ def path_effects(
 
     Raises:
         InputError: `pair` is not a RunPair, the network has no such head, or the runs barely differ.
-        ConfigError: there is no such input or direction.
+        ConfigError: `through` or `direction` is not one of these.
     """
     check_pair(pair)
     sender = check_head(pair.network, sender, pair.sides)

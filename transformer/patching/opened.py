@@ -18,8 +18,8 @@ MOST_TOKENS = 4  # most probable tokens of each run that are compared
 def patched_logits(
     pair: RunPair, places: Sequence[Place], what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Float[Tensor, "row vocab"]:
-    """The logits, from `pair.row` on, of one run of the pair with all `places` taken from the other run together. The other
-    arguments and the errors are those of `patch_everywhere`."""
+    """The logits, from row `pair.row` on, of the run that `direction` patches, with all `places` (heads or layers) taken from
+    the other run together. The other arguments and the errors are those of `patch_everywhere`."""
     check_pair(pair)
     swap = Swap(what, steps)
     shapes, _ = all_places(pair, swap, each=False)

@@ -53,8 +53,8 @@ class RunPair:
         network: the network, in evaluation mode. It is not changed.
         clean, corrupt: the ids that the network reads in each run.
         row: the row of the logits that is compared, counted from 0.
-        tokens: ids of the token that the clean run prefers, and of the token that the corrupt run prefers. The logit difference
-            is the logit of the first minus the logit of the second.
+        tokens: ids of the two compared tokens: by default, the most probable token of the clean run in this row, and that of
+            the corrupt run. The logit difference is the logit of the first minus the logit of the second.
         wanted: the most probable token of the clean run in each row from `row` on: its answer from there. For an encoder alone
             or a decoder alone, only in `row`.
         same_answer: whether both runs have the same most probable token in this row. Then the second of `tokens` is by default

@@ -46,7 +46,7 @@ class Head(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place in a run: the tensor of one head or of one layer, at one position or at all.
+    """A place in a run: the tensor of one head or of one layer, at one position or at all positions.
 
     Attributes:
         grid: the kind of attention that the place belongs to: `encoder`, `decoder` or `cross`. Tensors of a layer outside of

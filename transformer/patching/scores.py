@@ -21,11 +21,11 @@ class Scores(NamedTuple):
     """Four measures of each run in a batch, at the compared row of its logits (`RunPair.row`).
 
     Attributes:
-        logit: the logit of the clean run's token minus the logit of the corrupt run's token.
+        logit: the logit of the clean run's token, the first of `RunPair.tokens`, minus the logit of the second.
         probability: the probability of the clean run's token.
         divergence: the Kullback–Leibler divergence from the clean run's distribution to the distribution of the item, in nats;
             0 if they are equal.
-        exact: 1 if the item's most probable tokens are those of the clean run, from the compared row to the end; otherwise 0.
+        exact: 1 if the item's most probable tokens are those of the clean run in all rows of `RunPair.wanted`; otherwise 0.
     """
 
     logit: Float[Tensor, " item"]

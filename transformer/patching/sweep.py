@@ -53,8 +53,8 @@ class Patched:
     moved: dict[str, Grids]
 
     def differs(self, metric: str = "logit") -> bool:
-        """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. The
-        two logit differences must also differ by at least `LEAST_PART` times the larger of their magnitudes.
+        """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. For
+        `logit`, the values must also differ by at least `LEAST_PART` times the larger of their magnitudes.
 
         Raises:
             ConfigError: there is no such measure.

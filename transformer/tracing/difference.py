@@ -284,7 +284,7 @@ class Difference:
         return self.a.layers(self._comparable(kind))
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer of a kind of attention. Raises the same errors as `layers`."""
+        """The number of heads in each layer with a kind of attention. `kind` and the errors are those of `layers`."""
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:

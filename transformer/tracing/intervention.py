@@ -1,4 +1,4 @@
-"""The base class of interventions, which edit a tensor of a forward pass at all or at some heads, positions and batch items."""
+"""The base class of interventions, which edit a tensor of a forward pass, or its part at some heads, positions or items."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field

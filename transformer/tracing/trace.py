@@ -136,7 +136,7 @@ class Trace:
         return isinstance(text, str) and text in self.activations
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """The activation at a path. For the path of an attention, its weights.
+        """The tensor at a path, as an Activation. For the path of an attention, the attention weights.
 
         Raises:
             PathError: no tensor has that path; the message lists the nearest paths.
