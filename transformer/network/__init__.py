@@ -1,1 +1,2 @@
-"""The Transformer, written to be read beside the paper: config, masks, embedding, attention, layers, model."""
+"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017), written to be read beside that paper; docstrings name
+its sections. Read in this order: config, masks, embedding, attention, layers, model."""

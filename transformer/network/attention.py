@@ -1,4 +1,4 @@
-"""Scaled dot-product attention with several heads (sections 3.2.1 and 3.2.2)."""
+"""Scaled dot-product attention with several heads (Vaswani et al. 2017, sections 3.2.1 and 3.2.2)."""
 
 import math
 
@@ -13,11 +13,12 @@ from transformer.network.tap import MaskTap, Tap
 
 
 class PerHeadProjection(nn.Module):
-    """Project `d_model → d_model`, then split: every head has its own rows of the matrix (section 3.2.2).
+    """A linear map `d_model → d_model` whose result is split into heads, so each head has its own rows of the matrix (Vaswani
+    et al. 2017, section 3.2.2).
 
     Args:
-        config: sizes and variant.
-        axis: the name of the axis of positions: `query` or `key`.
+        config: the model's configuration.
+        axis: the name that the axis of positions gets in recorded tensors: `query` or `key`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
@@ -32,7 +33,7 @@ class PerHeadProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head at the positions in `x`; with `cache`, at those that `AttentionCache.project` returns."""
+        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions in the cache."""
         projected = self.projected(cache.project(self.projection, x) if cache is not None else self.projection(x))
         batch, length, _ = projected.shape
         # batch position (head d_head) → batch head position d_head; a view, nothing is copied
@@ -40,12 +41,12 @@ class PerHeadProjection(nn.Module):
 
 
 class SharedProjection(nn.Module):
-    """Split first, then apply one `d_head → d_head` map to all heads. It has far fewer parameters, and the heads differ only in
-    the slice of the vector that they read.
+    """Splits each vector into heads, then applies one linear map `d_head → d_head` to all heads. This needs far fewer
+    parameters than `PerHeadProjection`, and the heads differ only in the slice of the vector that they read.
 
     Args:
-        config: sizes and variant.
-        axis: the name of the axis of positions: `query` or `key`.
+        config: the model's configuration.
+        axis: the name that the axis of positions gets in recorded tensors: `query` or `key`.
     """
 
     def __init__(self, config: TransformerConfig, axis: str) -> None:
@@ -61,7 +62,7 @@ class SharedProjection(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch position d_model"], cache: AttentionCache | None = None
     ) -> Float[Tensor, "batch head length d_head"]:
-        """The vectors of each head at the positions in `x`; with `cache`, at those that `AttentionCache.project` returns."""
+        """The projected vectors of each head at the positions of `x`; with `cache`, at all positions in the cache."""
         split = self.split(x.unflatten(-1, (self.count, -1)))
         projected = self.projected(cache.project(self.projection, split) if cache is not None else self.projection(split))
         return self.heads(projected.transpose(1, 2))
@@ -71,12 +72,12 @@ PROJECTIONS = {"per_head": PerHeadProjection, "shared": SharedProjection}
 
 
 class MultiHeadAttention(nn.Module):
-    """Each query gets a weighted average of the values. The better the query matches a key, the larger is the weight:
+    """Multi-head attention. Each query gets a weighted average of the values; keys that match it better get larger weights:
 
         weights = softmax(Q Kᵀ / √d_head)        output = concat(weights V) W_O
 
-    It is self-attention if `memory` is `x` itself, and cross-attention if `memory` is the encoder's output. With `cache`,
-    self-attention also uses the keys and values of earlier calls, and cross-attention uses only those of the first call.
+    `forward` computes self-attention if its `memory` is `x` itself, and cross-attention if it is the encoder's output. With
+    `cache`, self-attention also uses the keys and values of earlier calls, and cross-attention only those of the first call.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -118,12 +119,12 @@ class MultiHeadAttention(nn.Module):
         return self.output(self.output_projection(concatenated))
 
     def scale(self, scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
-        """The scores divided by √d_head, or by √d_model in a variant. A sum of d_head products has a standard deviation of
-        about √d_head, so without the division softmax would saturate (section 3.2.1)."""
+        """The scores divided by √d_head, or by √d_model if the configuration's `score_divisor` is `d_model`. A sum of d_head
+        products has a standard deviation of about √d_head, so without the division softmax would saturate."""
         return self.scaled_scores(scores / self.divisor)
 
     def hide(self, scores: Float[Tensor, "batch head query key"], mask: Mask) -> Float[Tensor, "batch head query key"]:
-        """The scores, with the configuration's `mask_fill` in place of every score that the mask hides (section 3.2.3)."""
+        """The scores, with the configuration's `mask_fill` in place of every score that the mask hides."""
         if mask.hidden is not None:
             scores = torch.where(mask.hidden, self.fill, scores)
         return self.masked_scores(scores)

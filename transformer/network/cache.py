@@ -1,9 +1,9 @@
 """The decoder's keys and values, kept from one step of an answer to the next (a key–value cache).
 
 Without a cache, the decoder reads its whole prefix again for each new token. A token never attends to a later token, so the
-tensors of earlier positions do not change, and only their keys and values are needed again. There is one exception. If a
-variant hides padded queries by a finite number, such a query attends to all keys equally, also to later keys. So if a target
-has padding, the padding must come after the tokens, as in a batch of answers.
+tensors of earlier positions do not change, and only their keys and values are needed again. There is one exception: if
+`target_padding` is `queries` and `mask_fill` is finite, a padded query attends to all keys equally, also to later keys. So if a
+target has padding, the padding must come after the tokens, as in a batch of answers.
 
     memory, mask = model.encode(source)
     cache = KeyValueCache()
@@ -20,7 +20,8 @@ ROOM = 64
 
 
 class AttentionCache:
-    """The keys and values of self-attention, or of cross-attention, in all layers: linear layer → [batch, position, …].
+    """The keys and values of self-attention, or of cross-attention, in all layers: a tensor [batch, position, …] for each
+    linear map that computes keys or values.
 
     The vectors of self-attention are written into a tensor with room for later positions, because a new tensor for each token
     would copy all earlier vectors. Tensors that `project` returned earlier do not change.
@@ -36,8 +37,8 @@ class AttentionCache:
         self._lengths: dict[nn.Linear, int] = {}  # projection → number of positions that are written in its tensor
 
     def project(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        """The projected vectors of all positions so far, [batch, position, …]. For self-attention, `x` contains only the new
-        positions. For cross-attention, `x` is projected in the first call, and later calls return the same vectors."""
+        """The vectors `projection(x)` of all positions so far, [batch, position, …]. For self-attention, `x` contains only the
+        new positions. For cross-attention, the first call projects `x`, and later calls return the same vectors."""
         if self.grows:
             return self._added(projection, projection(x))
         if projection not in self._values:

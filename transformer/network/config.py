@@ -1,4 +1,4 @@
-"""The sizes of a Transformer, and a field for every point in which three well-known versions of it differ."""
+"""`TransformerConfig`: the sizes of a Transformer, and a field for each choice in which three well-known versions differ."""
 
 import dataclasses
 import json
@@ -20,27 +20,27 @@ LOWEST_FILL, LEAST_EPS = -1e30, 1e-30
 
 
 class NetworkConfig:
-    """The part of a configuration that is needed for tracing, for interventions and for writing answers: the base class of
-    `TransformerConfig` and of the configurations of other networks (`transformer.huggingface`).
+    """The fields of a network's configuration that code needs to record its tensors, to change them, and to write answers. The
+    base class of `TransformerConfig` and of the configurations of other networks (`transformer.huggingface`).
 
     Attributes:
         target_vocab: number of tokens in the vocabulary of the target.
         target_pad: the id of padding in a target.
         d_model: width of the residual stream.
-        heads: number of heads of an attention, unless `Tap.heads` of a tensor is another number.
+        heads: number of heads of an attention. A tensor with another number of heads has it in `Tap.heads`.
         encoder_layers: number of layers of the encoder; 0 for a decoder alone.
         decoder_layers: number of layers of the decoder; 0 for an encoder alone.
         d_ff: width of the hidden layer of the feed-forward network.
         d_head: width of a head.
         source_vocab: number of tokens in the vocabulary of the source.
-        position: how positions are encoded: `sinusoidal` or `learned` for a table, or the name of another way.
+        position: how positions are encoded: by a `sinusoidal` or `learned` table, or in another way, such as `rotary`.
         norm_first: whether each norm comes before its sub-layer.
         final_norm: whether there is a norm after the last layer of a stack.
         scale_embedding: whether the rows of the token table are multiplied by a factor.
         max_len: the largest number of tokens in a sequence.
         mask_before_scaling: whether scores are hidden before they are scaled.
         mask_fill: the value that replaces a hidden score.
-        target_padding: what padding in a target hides: the padded `queries`, the padded `keys`, or `nothing`.
+        target_padding: what the mask hides at padding in a target: the padded `queries`, the padded `keys`, or `nothing`.
     """
 
     target_vocab: int
@@ -62,14 +62,15 @@ class NetworkConfig:
     target_padding: str
 
     def to_json(self) -> str:
-        """Every field as JSON. Each derived class defines it."""
+        """Every field as JSON. Derived classes must define this method; here it raises NotImplementedError."""
         raise NotImplementedError(f"{type(self).__name__} does not define `to_json`")
 
 
 @by_name
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(NetworkConfig):
-    """Sizes and choices of one encoder–decoder Transformer (Vaswani et al. 2017, "Attention Is All You Need").
+    """The sizes of an encoder–decoder Transformer, and the choices between its variants. Section numbers are those of
+    "Attention Is All You Need" (Vaswani et al. 2017).
 
     The defaults are the preset `vanilla`; `TransformerConfig.preset` returns the other presets. A preset is only a set of
     values: no field contains its name, and choices of different presets may be combined.
@@ -81,20 +82,20 @@ class TransformerConfig(NetworkConfig):
         heads: number of heads of each attention; `d_model` must be a multiple of it.
         encoder_layers, decoder_layers: depth of each stack.
         d_ff: width of the hidden layer of the feed-forward network.
-        max_len: longest sequence, in tokens, that has a position.
+        max_len: the largest number of tokens in a sequence.
         dropout: probability of dropping a value while training.
         scale_embedding: multiply token embeddings by √d_model (section 3.4).
         position: `sinusoidal` (fixed, section 3.5) or `learned` (a trained table `[max_len, d_model]`).
         sinusoid_order: order of the dimensions of fixed positions: `alternating` sines and cosines (section 3.5), or `halves`:
             all sines, then all cosines.
-        zero_pad_row: the padding token's embedding is zero and stays zero. If the output uses the same matrix
-            (`tied_weights`), training changes the row through the output.
-        tied_weights: which matrices share their weights (section 3.4). `nothing`: none. `output`: the output and the target's
-            table of tokens. `all`: these two and the source's table, which needs one vocabulary for both sides.
+        zero_pad_row: the padding token's embedding is zero at first, and training does not change it, unless the output layer
+            uses the same matrix (`tied_weights`).
+        tied_weights: which matrices share their weights (section 3.4). `nothing`: no matrices. `output`: the output layer and
+            the target's token table. `all`: also the source's token table; both sides then need one vocabulary.
         head_projection: `per_head`: map `d_model → d_model`, then split into heads, so that each head has a map of its
             own (section 3.2.2); `shared`: split first, then one `d_head → d_head` map that all heads share.
         projection_bias: whether the maps to Q, K and V have a bias.
-        output_bias: whether the map after the heads are joined has a bias.
+        output_bias: whether the output projection of an attention has a bias.
         score_divisor: scores are divided by the root of `d_head` (section 3.2.1) or of the whole `d_model`.
         mask_before_scaling: hide masked scores before dividing instead of after.
         mask_fill: the value that replaces a hidden score: a number from −10³⁰ to −1000, or −∞.
@@ -193,12 +194,12 @@ class TransformerConfig(NetworkConfig):
 
     @property
     def table_numbers(self) -> int:
-        """How many numbers the computed tables of positions have, for both sides together. 0 if the tables are trained."""
+        """How many numbers the two fixed tables of positions have together, for source and target. 0 for learned positions."""
         return 2 * self.max_len * self.d_model if self.position == "sinusoidal" else 0
 
     @property
     def score_scale(self) -> float:
-        """The number that scores are divided by: √d_head or √d_model."""
+        """The number that scores are divided by: √d_head or √d_model, as chosen by `score_divisor`."""
         return math.sqrt(self.d_head if self.score_divisor == "d_head" else self.d_model)
 
     @classmethod
@@ -213,7 +214,7 @@ class TransformerConfig(NetworkConfig):
         return cls(**values)
 
     def replace(self, /, **values: Any) -> "TransformerConfig":
-        """A copy in which the fields in `values` have these values.
+        """A copy of the configuration with the values in `values` for the fields named there.
 
         Raises:
             ConfigError: a field does not exist, or a value is not allowed.
@@ -221,7 +222,7 @@ class TransformerConfig(NetworkConfig):
         return dataclasses.replace(self, **values)
 
     def to_json(self) -> str:
-        """Every field as JSON. −∞ becomes the string "-inf", because JSON has no number for it."""
+        """Every field as JSON. `mask_fill` becomes a string, such as "-inf", because JSON has no number for −∞."""
         values = dataclasses.asdict(self)
         return json.dumps(values | {"mask_fill": str(self.mask_fill)})
 

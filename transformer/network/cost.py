@@ -1,5 +1,5 @@
-"""The cost of a configuration, without running a model. Trainable numbers, multiplications and additions are computed by
-formulas, and the bytes of a trace from the axes of the taps.
+"""The cost of a model with a given configuration, without running it. Trainable numbers, multiplications and additions are
+computed by formulas, and the bytes of a trace (all tensors of a forward pass) from the axes that the modules declare for them.
 
 FLOPs follow the convention of `torch.utils.flop_counter`: a product of matrices `[m, k] · [k, n]` takes 2·m·n·k, one
 multiplication and one addition for each term of each sum. Nothing else is counted: no bias, softmax, LayerNorm, ReLU, residual
@@ -44,8 +44,8 @@ class Cost(NamedTuple):
         parameters: number of trainable numbers.
         flops: multiplications and additions of one forward pass: 2·m·n·k for each product of matrices `[m, k] · [k, n]`, and
             nothing for other steps.
-        bytes: size of all tensors of one trace, if each had its own memory. A trace needs fewer bytes (`Trace.nbytes`), because
-            some tensors share memory.
+        bytes: size of all tensors of one forward pass (a `Trace`), if each had its own memory. A trace needs fewer bytes
+            (`Trace.tensor_bytes`), because some tensors share memory.
     """
 
     parameters: int
@@ -54,38 +54,37 @@ class Cost(NamedTuple):
 
 
 def total(costs: Iterable[Cost]) -> Cost:
-    """The sum of the costs: of their parameters, of their FLOPs and of their bytes."""
+    """The sum of several costs: one `Cost` with the sums of their parameters, FLOPs and bytes."""
     return Cost(*map(sum, zip(Cost(0, 0, 0), *costs, strict=True)))
 
 
 def parameters(config: TransformerConfig) -> int:
-    """How many trainable numbers the model has: `sum(p.numel() for p in Transformer(config).parameters())`, but without
-    building the model."""
+    """How many trainable numbers a model has: `sum(p.numel() for p in Transformer(config).parameters())`, but without building
+    the model."""
     return sum(_parameters(config).values())
 
 
 def cost(config: TransformerConfig, lengths: Lengths) -> dict[str, Cost]:
-    """Kind of work → its cost, in the order of `WORK`, without building or running the model.
-
-    Lengths beyond `config.max_len` are counted as if the model had positions for them.
+    """The cost of each kind of work (`WORK`, such as `projections` or `feed-forward`) in one forward pass with a source and a
+    target: kind of work → cost, in the order of `WORK`. No model of this size is built or run.
 
     Args:
-        config: sizes and variant.
-        lengths: size of the input of one traced forward pass with source and target.
+        config: configuration of the model.
+        lengths: size of the input. Lengths beyond `config.max_len` are counted as if the model had positions for them.
     """
     parameters, flops, sizes = _parameters(config), _flops(config, lengths), _bytes(config, lengths)
     return {work: Cost(parameters.get(work, 0), flops.get(work, 0), sizes.get(work, 0)) for work in WORK}
 
 
 class Growth(NamedTuple):
-    """The cost of each kind of work while one size grows and all others stay the same.
+    """The cost of each kind of work for growing values of one size, as `growth` returns it.
 
     Attributes:
         sizes: the values of the size that grows, in rising order.
         costs: for each value in `sizes`: kind of work → cost.
-        present: the value of this size in the model and text that `growth` was given; it is in `sizes`.
+        present: the value of this size in the arguments of `growth`; one of `sizes`.
         models: for each value in `sizes`: the configuration of the model and the lengths of its input.
-        limit: the largest value that this model can have, if `sizes` goes beyond it; else None.
+        limit: the model's `max_len`, if the length grows and `sizes` has values beyond `max_len`; else None.
     """
 
     sizes: tuple[int, ...]
@@ -96,10 +95,10 @@ class Growth(NamedTuple):
 
 
 def growth(config: TransformerConfig, lengths: Lengths, along: str) -> Growth:
-    """The cost of a model if one of its sizes, or the length of its text, were larger or smaller.
+    """The costs of a model for smaller and larger values of one of its sizes, or of the length of its text.
 
     Args:
-        config, lengths: the present sizes.
+        config, lengths: the present model and the size of its input.
         along: which size changes, one of `ALONG`. `length`: the lengths of source and target, whose difference stays the same;
             without a source, the length of the target. `d_model`: multiples of the number of heads; d_ff keeps its ratio to
             d_model. `heads`: the divisors of d_model. `layers`: the numbers of encoder and decoder layers, whose difference
@@ -163,10 +162,11 @@ def _spread(least: int, most: int, present: int, count: int = 60) -> tuple[int, 
 
 
 def work_of(stack: str, sublayer: str, name: str) -> str:
-    """The kind of work that computes a tensor: one of `WORK`.
+    """The kind of work that computes a tensor of the forward pass: one of `WORK`.
 
     Args:
-        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
+        stack, sublayer, name: the parts of the tensor's path, such as `decoder`, `cross_attention` and `scores`
+            (`TensorPath`). `stack` is empty outside encoder and decoder, `sublayer` outside the layers.
     """
     if not stack and name.endswith("_mask"):
         return MASKS
@@ -182,11 +182,12 @@ def work_of(stack: str, sublayer: str, name: str) -> str:
 
 
 def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> int:
-    """FLOPs of the product of matrices whose result is the tensor of a tap: 2 × numbers in the tensor × terms in the sum for
-    each number. 0 if the tensor is not a product of matrices.
+    """FLOPs of the product of matrices whose result is a given tensor of the forward pass: 2 × numbers in the tensor × terms in
+    the sum for each number. 0 if the tensor is not a product of matrices.
 
     Args:
-        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
+        config, lengths: the model and the size of its input.
+        stack, sublayer, name: the parts of the tensor's path, as in `work_of`.
     """
     factors = flop_factors(config, stack, sublayer, name, lengths)
     return math.prod(size for _, size in factors) if factors else 0
@@ -197,8 +198,8 @@ Factors = tuple[tuple[str, int], ...]
 
 
 def flop_factors(config: TransformerConfig, stack: str, sublayer: str, name: str, lengths: Lengths) -> Factors:
-    """(name, size) of each factor whose product is `activation_flops`, for the same arguments. Empty if the tensor is not a
-    product of matrices."""
+    """The factors whose product is `activation_flops` of the same arguments: ("", 2), then (name, size) of each axis. Empty if
+    the tensor is not a product of matrices."""
     sizes = axis_sizes(config, lengths, stack, sublayer)
     if not stack and name == "logits":
         axes = ("batch", "target", "vocab", "d_model")
@@ -219,10 +220,11 @@ def flop_factors(config: TransformerConfig, stack: str, sublayer: str, name: str
 
 
 def axis_sizes(config: TransformerConfig, lengths: Lengths, stack: str, sublayer: str, name: str = "") -> dict[str, int]:
-    """Name of an axis → its size in a tensor.
+    """Name of an axis, such as `query` → its size in a given tensor of the forward pass.
 
     Args:
-        stack, sublayer, name: the place of the tensor, as in a `TensorPath`.
+        config, lengths: the model and the size of its input.
+        stack, sublayer, name: the parts of the tensor's path, as in `work_of`. `name` matters only if `stack` is empty.
     """
     queries = lengths.source if stack == "encoder" or name.startswith("source_") else lengths.target
     keys = lengths.source if sublayer == "cross_attention" else queries
@@ -232,7 +234,7 @@ def axis_sizes(config: TransformerConfig, lengths: Lengths, stack: str, sublayer
 
 
 def _projection_width(config: TransformerConfig) -> int:
-    """The width of the vectors that the projections of queries, keys and values read."""
+    """The width of the vectors that the linear maps to queries, keys and values are applied to."""
     return config.d_model if config.head_projection == "per_head" else config.d_head
 
 
@@ -277,7 +279,7 @@ def _bytes(config: TransformerConfig, lengths: Lengths) -> dict[str, int]:
 
 
 class _Tensor(NamedTuple):
-    """A tensor of a trace: its place as in a `TensorPath`, the kind of work that computes it, and its axes."""
+    """A tensor of a trace: the parts of its path as in `work_of`, the kind of work that computes it, and its axes."""
 
     stack: str
     sublayer: str
@@ -295,7 +297,7 @@ def _variant(config: TransformerConfig) -> TransformerConfig:
 
 @lru_cache(maxsize=64)
 def _tensors(variant: TransformerConfig) -> tuple[_Tensor, ...]:
-    """The tensors of a trace with one layer in each stack, read from the taps that the modules declare."""
+    """The tensors of a trace of a model with one layer in each stack, read from the taps that its modules declare."""
     with torch.device("meta"):
         taps = Transformer(variant).taps
     tensors = []

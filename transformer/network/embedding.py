@@ -15,7 +15,7 @@ from transformer.network.tap import Tap, watched
 
 
 def sinusoid(positions: int, d_model: int, order: str = "alternating") -> Float[Tensor, "position d_model"]:
-    """The fixed positional encoding (section 3.5):
+    """The fixed positional encoding of Vaswani et al. 2017 (section 3.5):
 
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
@@ -41,8 +41,8 @@ _TABLES: WeakValueDictionary[tuple[object, ...], Tensor] = WeakValueDictionary()
 
 
 class Sinusoidal(nn.Module):
-    """Positions as the fixed table of sines and cosines that `sinusoid` computes: a row for each position. Never write to the
-    table, because models with equal tables share it."""
+    """The positional encoding as a fixed table of sines and cosines (`sinusoid`), with a row for each position. Never write to
+    the table, because models with equal tables share it."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Sinusoidal(nn.Module):
 
 
 class Learned(nn.Module):
-    """Positions as a table that is trained like the token table."""
+    """The positional encoding as a table with a row for each position, which is trained like the token table."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -82,10 +82,10 @@ POSITIONS = {"sinusoidal": Sinusoidal, "learned": Learned}
 
 
 class Embedding(nn.Module):
-    """Token vectors plus position vectors, with dropout (sections 3.4 and 3.5).
+    """Token vectors plus position vectors, with dropout (Vaswani et al. 2017, sections 3.4 and 3.5).
 
     Args:
-        config: sizes and variant.
+        config: the model's configuration.
         side: `source` or `target`: selects the vocabulary, and is the name of the length axis.
     """
 
@@ -109,8 +109,8 @@ class Embedding(nn.Module):
         self.sum = Tap(f"batch {side} d_model")
 
     def forward(self, ids: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length d_model"]:
-        """Vectors for the ids. The first id has the position `first`; the caller checks that `first` plus the length is at most
-        `max_len`.
+        """The vectors of the token ids, with their positions added. The first id has the position `first`, counted from 0; the
+        caller must check that the last position is below `max_len`.
 
         Raises:
             InputError: `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the vocabulary.
@@ -124,5 +124,5 @@ class Embedding(nn.Module):
         return self.dropout(self.sum(scaled + self.position(positions)))
 
     def check(self, ids: object) -> None:
-        """Check that `ids` is a tensor of ids that `forward` can read. Raises the same errors as `forward`."""
+        """Check that `ids` is a tensor of ids that `forward` can read. Raises `InputError` if it is not, as `forward` does."""
         check_batch(self.side, ids, self.vocab, self.max_len)

@@ -1,17 +1,17 @@
-"""Names of the two linear layers of `FeedForward` in files and links that are older than their present names."""
+"""Former names of the two linear layers of `FeedForward`, which shipped model files and old links use."""
 
 FORMER = {"feed_forward.up_projection": "feed_forward.expand", "feed_forward.down_projection": "feed_forward.contract"}
 
 
 def present_name(name: str) -> str:
-    """The present name of a parameter or module, given its name in a shipped model's file or in a link, which may be older."""
+    """The present name of a parameter or module, from its former or present name in a shipped model's file or in a link."""
     for present, former in FORMER.items():
         name = name.replace(former, present)
     return name
 
 
 def former_name(name: str) -> str:
-    """The name of a parameter or module in a shipped model's file or in a link, given its present name."""
+    """The former name of a parameter or module, which shipped model files and old links use, from its present name."""
     for present, former in FORMER.items():
         name = name.replace(present, former)
     return name

@@ -1,4 +1,4 @@
-"""The check of token ids before a network reads them, our own network or one of `transformers`."""
+"""The check of token ids before a network reads them: our own network, or a network of the library `transformers`."""
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ def check_batch(side: str, ids: object, vocab: int, max_len: int, pad: int | Non
     """Check that a network can read `ids`: a tensor of int64 or int32 with the axes batch and length.
 
     Args:
-        side: `source` or `target`, for the message.
+        side: `source` or `target`, for the error message.
         vocab: number of rows of the token table.
         max_len: the largest number of tokens in a row.
         pad: an id that is allowed although the table has no row for it.

@@ -1,4 +1,4 @@
-"""Sub-layers and the two kinds of layer built from them (section 3.1 and figure 1)."""
+"""Sub-layers, and the encoder and decoder layers built from them (Vaswani et al. 2017, section 3.1 and figure 1)."""
 
 from collections.abc import Callable
 
@@ -20,19 +20,19 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dropout(nn.Dropout):
-    """`nn.Dropout` that returns its input at once if it drops nothing, because calls of `nn.Dropout` that drop nothing take 5 %
-    of a small model's forward pass."""
+    """`nn.Dropout` that returns its input itself in evaluation mode or if `p` is 0. Without this shortcut, dropout that drops
+    nothing would take 5 % of a small model's forward pass."""
 
     def __call__(self, values: Tensor) -> Tensor:
         return super().__call__(values) if self.training and self.p else values
 
 
 class FeedForward(nn.Module):
-    """The same two-layer network at every position (section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`, or with another activation
-    instead of `max(0, …)`.
+    """The same two-layer network at every position (Vaswani et al. 2017, section 3.3): `max(0, x W₁ + b₁) W₂ + b₂`, or with
+    another activation (`config.activation`) in place of `max(0, …)`.
 
     Args:
-        config: sizes and variant.
+        config: the model's configuration.
         axis: the name of the length axis: `source` or `target`.
     """
 
@@ -55,12 +55,12 @@ class FeedForward(nn.Module):
 
 
 class AddNorm(nn.Module):
-    """A residual connection around a sub-layer, and a LayerNorm (section 3.1):
+    """A residual connection around a sub-layer, and a LayerNorm (Vaswani et al. 2017, section 3.1):
 
         post-norm: norm(x + sublayer(x))         pre-norm: x + sublayer(norm(x))
 
     Args:
-        config: sizes and variant.
+        config: the model's configuration.
         axis: the name of the length axis: `source` or `target`.
     """
 
@@ -88,7 +88,7 @@ class AddNorm(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention over the source, then the feed-forward network, each with its residual connection (figure 1, left)."""
+    """Self-attention over the source, then the feed-forward network, each with a residual connection and a LayerNorm."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class EncoderLayer(nn.Module):
 
 class DecoderLayer(nn.Module):
     """Masked self-attention over the target, cross-attention to the encoder's output, then the feed-forward network, each with
-    its residual connection (figure 1, right)."""
+    a residual connection and a LayerNorm. Without `memory` or `source_mask`, `forward` skips the cross-attention."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

@@ -1,7 +1,8 @@
-"""Masks: which query may attend to which key. Everywhere in this project, True means "may attend".
+"""Masks: which query may attend to which key. In a mask, True means "may attend"; in tensors named `hidden` or `closed`, True
+means the opposite.
 
-The three presets (`config.PRESETS`) differ in which padding they hide and in the score of a hidden key. Both are fields of the
-configuration (`target_padding`, `mask_fill`).
+The three presets (`config.PRESETS`) differ in which padding of the target they hide and in the score of a hidden key. Both are
+fields of the configuration (`target_padding`, `mask_fill`).
 """
 
 import math
@@ -15,13 +16,14 @@ from transformer.network.config import NetworkConfig, TransformerConfig
 
 
 class Mask(NamedTuple):
-    """A mask, prepared once for all the layers that use it.
+    """An attention mask, with values that are computed from it once for all the layers that use it.
 
     Attributes:
         keep: True where a query may attend to a key. An axis of size 1 means "the same for all".
         hidden: the opposite of `keep`, or None if no key is hidden.
-        may_be_empty: True if all keys of a query may be hidden; `attention_softmax` then avoids NaN.
-        closed: in a run with edits, True where the weight must be 0 even if an edit changes the score; None in other runs.
+        may_be_empty: False only if every query has a key that is not hidden. If True, `attention_softmax` avoids NaN.
+        closed: in a run with edits (`tap.Edit`), True where the weight must be 0 even if an edit changes the score; None in
+            other runs.
     """
 
     keep: Bool[Tensor, "batch heads queries keys"]
@@ -31,20 +33,20 @@ class Mask(NamedTuple):
 
     @classmethod
     def of(cls, keep: Bool[Tensor, "batch 1 queries keys"]) -> "Mask":
-        """The prepared mask for a tensor that is True where a query may attend to a key."""
+        """The Mask made from `keep`, a tensor that is True where a query may attend to a key."""
         if keep.all():
             return cls(keep, None, False)
         return cls(keep, ~keep, not keep.any(-1).all())
 
     def first(self) -> "Mask":
-        """The mask of the first row of the batch. It fits a batch of any number of copies of that row."""
+        """The mask of the first item of the batch, with batch size 1. It broadcasts to any number of copies of that item."""
         return self._replace(keep=self.keep[:1], hidden=None if self.hidden is None else self.hidden[:1])
 
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
-        """The mask for a run with edits, which may allow fewer keys and may change the scores.
+        """The mask for a run with edits (`tap.Edit`), which may hide more keys and may change the scores.
 
         A hidden key gets the weight 0 (`closed`), unless the mask before the edits already hides every key of the query. Such a
-        query attends to no key if `mask_fill` is −∞, and equally to all keys if it is a finite number.
+        query attends to no key if `mask_fill` is −∞, and equally to all keys if `mask_fill` is a finite number.
 
         Args:
             keep: `self.keep` after the edits.
@@ -53,17 +55,17 @@ class Mask(NamedTuple):
 
 
 def padding_keys(ids: Int[Tensor, "batch key"], pad: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """True for every key that is not padding. The mask is the same for each head and each query."""
+    """True for every key that is not padding (`pad`). The mask is the same for each head and each query."""
     return (ids != pad)[:, None, None, :]
 
 
 def padding_queries(ids: Int[Tensor, "batch query"], pad: int) -> Bool[Tensor, "batch 1 query 1"]:
-    """True for every query that is not padding. The mask hides whole rows instead of columns."""
+    """True for every query that is not padding (`pad`). The mask hides all keys of a padded query, instead of padded keys."""
     return (ids != pad)[:, None, :, None]
 
 
 def causal(length: int, first: int = 0) -> Bool[Tensor, "1 1 query length"]:
-    """True on and below the diagonal: a position attends to itself and to earlier positions (section 3.2.3).
+    """The causal mask, True on and below the diagonal: a position attends to itself and to earlier positions.
 
     Args:
         length: number of positions. All of them are keys.
@@ -86,7 +88,7 @@ def target_mask(
     Args:
         ids: the decoder's input.
         config: the model's configuration.
-        first: the first position that is a query; the decoder read the positions before it in earlier steps.
+        first: the first position that is a query, counted from 0. The decoder read those before it in earlier steps.
     """
     batch, length = ids.shape
     mask = causal(length, first).to(ids.device)
@@ -115,7 +117,7 @@ def attention_softmax(
 
 
 def last_scores(config: NetworkConfig) -> str:
-    """The name of the tap whose scores softmax reads: the tap after masking or after scaling, whichever comes last."""
+    """The tap whose scores softmax reads: `masked_scores`, or `scaled_scores` if the model scales scores after masking them."""
     return "scaled_scores" if config.mask_before_scaling else "masked_scores"
 
 
@@ -125,7 +127,7 @@ def hidden_keys(
     """True where a query may not attend to a key, because the mask hides the key or an edit has set the score to −∞.
 
     Args:
-        keep: the mask that the attention used.
+        keep: the mask that the attention used, True where a query may attend to a key.
         scores: the scores that softmax read.
     """
     return ~keep | (scores == -math.inf)

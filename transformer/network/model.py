@@ -1,4 +1,4 @@
-"""Encoder, decoder, and the two together (section 3.1 and figure 1)."""
+"""Encoder, decoder, and the two together in `Transformer` (Vaswani et al. 2017, section 3.1 and figure 1)."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from transformer.validation import has_numbers
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers."""
+    """A stack of encoder layers, and after them a LayerNorm if `config.final_norm` is True."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -31,7 +31,8 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers. If `memory` (the encoder's output) is None, every layer skips its cross-attention."""
+    """A stack of decoder layers, and after them a LayerNorm if `config.final_norm` is True. If `memory` (the encoder's output)
+    is None, every layer skips its cross-attention."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -57,8 +58,8 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """An encoder–decoder Transformer: from source and target ids to logits for the token after each target position.
 
-    `target` is the decoder's *input*: it starts with `<sos>`, and the token to predict at each position is the next token
-    (section 3.1). `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
+    The target is the decoder's *input*: it starts with `<sos>`, and the token to predict at each position is the next token.
+    `forward` is `encode` followed by `decode`; generation calls `encode` once and `decode` at every step.
 
     Raises:
         ConfigError: `config` is not a TransformerConfig.
@@ -84,16 +85,16 @@ class Transformer(nn.Module):
         self.initialize()
 
     def tie(self) -> None:
-        """Share one matrix between the output layer and no, one or both token tables, as `config.tied_weights` says (section
-        3.4)."""
+        """Make the output layer share its matrix with the token tables that `config.tied_weights` names: no table, the target's
+        table, or both tables (Vaswani et al. 2017, section 3.4)."""
         if self.config.tied_weights == "all":
             self.target_embedding.table.weight = self.source_embedding.table.weight
         if self.config.tied_weights != "nothing":
             self.output_projection.weight = self.target_embedding.table.weight
 
     def initialize(self) -> None:
-        """If `config.initialization` is `xavier`, initialize every matrix with Xavier uniform, and if `config.zero_pad_row` is
-        True, set the padding rows to 0. Otherwise PyTorch's own defaults stay."""
+        """Initialize the parameters. If `config.initialization` is `xavier`, each matrix gets Xavier uniform values, and the
+        rows of padding become 0 if `config.zero_pad_row` is True. If it is `pytorch`, PyTorch's own defaults stay."""
         if self.config.initialization == "xavier":
             for parameter in self.parameters():
                 if parameter.dim() > 1:
@@ -112,8 +113,8 @@ class Transformer(nn.Module):
             target: token ids of the decoder's input.
 
         Raises:
-            InputError: an argument is not a tensor of ids; the model has no row for an id or a position; the batches have
-                different sizes; or the source is missing and `config.decoder_alone` is False.
+            InputError: an argument is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the
+                vocabulary; the batches have different sizes; or `source` is None and `config.decoder_alone` is False.
         """
         if source is None:
             return self.decode(target, None, None)
@@ -125,7 +126,8 @@ class Transformer(nn.Module):
         """The encoder's output (the memory), and the mask of the source keys that may be attended to.
 
         Raises:
-            InputError: `source` is not a tensor of ids, or the model has no row for an id or a position.
+            InputError: `source` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the
+                vocabulary.
         """
         self.source_embedding.check(source)  # before the mask is made from the ids; the embedding checks them again
         mask = Mask.of(self.source_mask(source_mask(source, self.config)))
@@ -150,10 +152,10 @@ class Transformer(nn.Module):
             rows: compute the logits of only the last `rows` positions; None for all positions.
 
         Raises:
-            InputError: `target` is not a tensor of ids; the model has no row for an id or a position; the batches have
-                different sizes; the memory is missing and `config.decoder_alone` is False; the memory and the mask do not fit
-                this model or each other; the cache is not a KeyValueCache, or already has all positions; or `rows` is not a
-                positive whole number.
+            InputError: `target` is not a tensor of ids, is empty, is longer than `max_len`, or has an id outside the
+                vocabulary; the batches have different sizes; the memory is None and `config.decoder_alone` is False; the memory
+                and the mask do not fit this model or each other; the cache is not a KeyValueCache, or already has all
+                positions; or `rows` is not a positive whole number.
         """
         if rows is not None and (not isinstance(rows, int) or rows < 1):
             raise InputError("rows is {rows!r}; it must be a whole number of at least 1, or None.", rows=rows)
@@ -181,15 +183,16 @@ class Transformer(nn.Module):
         return logits
 
     def check_ids(self, side: str, ids: object) -> None:
-        """Check that the model can read these ids on a side, `source` or `target`.
+        """Check that the model can read `ids` as its `source` or `target`, whichever `side` names.
 
         Raises:
-            InputError: there is no such side, `ids` is not a tensor of ids, or the model has no row for an id or a position.
+            InputError: `side` is neither of these, or `ids` is not a tensor of ids, is empty, is longer than `max_len`, or has
+                an id outside the vocabulary.
         """
         embedding_of(self, side).check(ids)
 
     def new_cache(self) -> KeyValueCache:
-        """An empty cache for `decode`."""
+        """An empty cache of keys and values, for `decode`."""
         return KeyValueCache()
 
     def _check_memory(self, memory: object, mask: object) -> None:
@@ -212,10 +215,10 @@ class Transformer(nn.Module):
 
 
 def embedding_of(model: Transformer, side: str) -> Embedding:
-    """The embedding of a side, `source` or `target`.
+    """The module that embeds the token ids of the source or of the target, whichever `side` names.
 
     Raises:
-        InputError: there is no such side.
+        InputError: `side` is neither `source` nor `target`.
     """
     if not isinstance(side, str) or side not in ("source", "target"):
         raise InputError("There is no side {side!r}; allowed are source and target.", side=side)

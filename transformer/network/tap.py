@@ -1,12 +1,12 @@
 """Read and change any tensor of a forward pass from outside, without touching the model.
 
-A `Tap` names a point in the network. The module creates it in the constructor and calls it in `forward`:
+A `Tap` names a tensor of the network. A module creates the tap in its constructor and calls it in `forward`:
 
     self.weights = Tap("batch head query key")
     weights = self.weights(scores.softmax(-1))
 
 Outside `with tracing(model):` the tap returns its argument. Inside, it passes the tensor to the `Scope` of that context. The
-scope applies the edits for that point, and keeps the result.
+scope applies the edits for that tensor, and keeps the result.
 
 The scope is stored in a `ContextVar`, never on the model, so many threads can run one model at once, each with its own scope.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Tap:
-    """The identity, with a name for the tensor that passes through it.
+    """The identity, with a name for the tensor that passes through it. `tracing` records and edits tensors by these names.
 
     It is an ordinary object, not an `nn.Module`, because it has no parameters, and hundreds of calls of modules that do nothing
     would take a seventh of a small model's forward pass (`benchmarks/`).
@@ -54,12 +54,12 @@ class Tap:
         self.taps: dict[str, Tap] = {}
 
     def __call__(self, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
-        """The tensor, after the edits of the present `Scope`. Outside `with tracing(model)`, the tensor is returned unchanged.
+        """The tensor, after the edits of the present `Scope`. Outside `with tracing(model)`, `values` is returned unchanged.
 
         Args:
             values: the tensor.
-            again: computes the tensor again, bit for bit, from other tensors that are kept. The scope then keeps this function
-                instead of the large tensor, unless the tap has edits.
+            again: a function that computes the tensor again, bit for bit, from other tensors that are kept. The scope then
+                keeps this function instead of the large tensor, unless the tap has edits.
         """
         scope = _scope.get()
         return values if scope is None else scope.see(self, values, again)
@@ -69,8 +69,8 @@ class Tap:
 
 
 class MaskTap(Tap):
-    """The identity for the mask of one attention. The scope keeps the mask separately from the tensors (`Recording.masks`), and
-    an edit may allow fewer keys (`transformer.tracing.interventions.Block`)."""
+    """A tap for the mask of one attention. The scope keeps the mask separately from the tensors (`Recording.masks`), and an
+    edit may hide more keys (`transformer.tracing.interventions.Block`)."""
 
     def __init__(self) -> None:
         super().__init__("batch head query key")
@@ -85,7 +85,7 @@ class Taps(dict[str, Tap]):
     scope identifies its model by this object.
 
     Attributes:
-        of_masks: path → tap, for the mask of each attention.
+        of_masks: path → tap, for the mask of each attention. These taps are not in the dictionary itself.
     """
 
     def __init__(self) -> None:
@@ -95,11 +95,11 @@ class Taps(dict[str, Tap]):
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """A tensor that is not kept, but computed again each time it is read.
+    """A tensor of a forward pass that is not kept, but computed again each time it is read.
 
     Attributes:
         shape: shape of the tensor.
-        compute: returns the tensor, bit for bit as in the forward pass.
+        compute: a function that returns the tensor, bit for bit as in the forward pass.
     """
 
     shape: tuple[int, ...]
@@ -111,7 +111,7 @@ Stored = Tensor | Derived
 
 
 class Recording(Mapping[str, Tensor]):
-    """Path → tensor, in the order in which the tensors were computed.
+    """The recorded tensors of a forward pass: path of a tap → tensor, in the order in which the tensors were computed.
 
     Attributes:
         stored: path → the tensor, or the function that computes it again.
@@ -136,16 +136,16 @@ class Recording(Mapping[str, Tensor]):
         return len(self.stored)
 
     def shape(self, path: str) -> tuple[int, ...]:
-        """The shape of a tensor. The tensor is not computed."""
+        """The shape of the tensor at a path. If the tensor was not kept, it is not computed again for this."""
         return tuple(self.stored[path].shape)
 
     def copy(self) -> "Recording":
-        """A copy that later passes of the scope do not change."""
+        """A copy of the mapping, which later forward passes in the same scope do not change. The tensors are not copied."""
         return Recording(self.stored, self.masks)
 
 
 def loaded(stored: Stored) -> Tensor:
-    """The tensor of a recording; a `Derived` tensor is computed again."""
+    """The tensor that a recording has stored. A `Derived` tensor is computed again."""
     if isinstance(stored, Tensor):
         return stored
     with torch.inference_mode():
@@ -154,18 +154,19 @@ def loaded(stored: Stored) -> Tensor:
 
 @runtime_checkable
 class Traceable(Protocol):
-    """A model whose taps have been named."""
+    """A model that can be traced: it has a configuration, and taps that `name_taps` has named."""
 
     @property
     def config(self) -> "NetworkConfig":
-        """The sizes of the model."""
+        """The configuration of the model."""
         ...
 
     taps: dict[str, "Tap"]
 
 
 class Edit(ABC):
-    """The base class of interventions, with the methods that a scope calls (`transformer.tracing.interventions`)."""
+    """The base class of edits, which change a tensor during a forward pass (`transformer.tracing.interventions`). A `Scope`
+    calls the methods."""
 
     @abstractmethod
     def place(self, model: Traceable) -> str:
@@ -178,11 +179,12 @@ class Edit(ABC):
 
     @abstractmethod
     def apply(self, values: Tensor, tap: "Tap", scope: "Scope") -> Tensor:
-        """The tensor that replaces `values`, of the same shape."""
+        """The tensor that replaces `values`, the tensor at `tap`. It must have the same shape, except for a mask."""
 
 
 class Scope:
-    """The state of one `with tracing(…)`: the edits to apply, and the tensors so far, in the order of computation."""
+    """The state of one `with tracing(…)`: the edits to apply, and the tensors recorded so far, in the order of computation. The
+    arguments are those of `tracing`."""
 
     def __init__(self, model: Traceable, edits: Sequence[Edit], keep: bool | Collection[str]) -> None:
         edits = as_edits(edits)
@@ -210,8 +212,8 @@ class Scope:
                 self.kept.update(edit.needs(model))
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
-        """The tensor after the edits for this tap. The scope keeps a reference to the tensor, because copying every tensor
-        would make a pass a fifth longer. With `again` and without an edit, it keeps only `again`.
+        """The tensor after the edits for this tap. The scope keeps the tensor without a copy, because copying every tensor
+        would make a pass a fifth longer. With `again` and without an edit, the scope keeps only `again` (`Tap.__call__`).
 
         Raises:
             PathError: the tensor does not have as many axes as its tap, or an edit changed its shape.
@@ -233,7 +235,7 @@ class Scope:
         return values
 
     def see_mask(self, tap: MaskTap, mask: Mask) -> Mask:
-        """The mask of an attention after the edits for it. The scope also keeps it, if it keeps all tensors or has edits."""
+        """The mask of an attention after the edits for it. A scope that keeps all tensors or has edits keeps the mask, too."""
         if tap.taps is not self.taps:
             return mask
         if self.edits:
@@ -244,8 +246,8 @@ class Scope:
 
     @contextmanager
     def entered(self) -> Iterator[Recording]:
-        """Within this context, taps use this scope; yields its recording. The scope can be entered again for the next step of
-        an answer, because an edit may need tensors of earlier steps, such as the encoder's."""
+        """A context in which taps use this scope; yields its recording. The scope can be entered again for the next step of an
+        answer, because an edit may need tensors of earlier steps, such as those of the encoder."""
         token = _scope.set(self)
         try:
             yield self.values
@@ -253,7 +255,7 @@ class Scope:
             _scope.reset(token)
 
     def close(self) -> None:
-        """Stop recording and editing, because an `asyncio` task that was started within the scope may still use it."""
+        """Stop recording and editing for good. An `asyncio` task that was started within the scope may still run in it."""
         self.taps, self.edits = {}, defaultdict(list)
 
     def _edited(self, tap: Tap, values: Tensor) -> Tensor:
@@ -280,7 +282,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collection[str] = True) -> Iterator[Recording]:
-    """Within this context, every tap of `model` applies `edits` and records its tensor.
+    """A context in which every tap (named tensor) of `model` applies `edits` and records its tensor.
 
     Other threads are not affected, unless they run in a copy of this context, as the threads of `asyncio.to_thread` do. An
     inner scope replaces the outer scope until the inner one ends; the edits of the outer scope do not apply meanwhile.
@@ -291,8 +293,8 @@ def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collectio
         keep: True to keep every tensor; False to edit without keeping tensors; or the paths of the tensors to keep.
 
     Yields:
-        path → tensor, and the masks, filled during the forward pass. Run one forward pass in a scope, because a second pass
-        overwrites the tensors of the first pass.
+        The recording: path → tensor, and the masks, filled during the forward pass. Run only one forward pass in the context,
+        because a second pass overwrites the tensors of the first pass.
 
     Raises:
         PathError: an edit names a path, head or position that the model does not have, `keep` names such a path, or an element
@@ -311,7 +313,7 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """The edits as a tuple, because a generator can be read only once, and a pass may run twice.
 
     Raises:
-        PathError: `edits` is not a list, or an element of it is not an edit.
+        PathError: `edits` is not a list or another ordered collection, or an element of it is not an edit.
     """
     listed = None if isinstance(edits, str) else as_list(edits)
     if listed is None:
@@ -326,7 +328,7 @@ def as_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def watched() -> bool:
-    """Whether the current forward pass is traced."""
+    """Whether the current forward pass runs within `with tracing(…)`."""
     scope = _scope.get()
     return scope is not None and bool(scope.taps)
 
@@ -334,7 +336,7 @@ def watched() -> bool:
 def name_taps(model: nn.Module) -> dict[str, Tap]:
     """Path → tap, for every tap of `model`; the taps of masks are in `of_masks` (`Taps`). Sets `path` and `taps` of each tap.
 
-    Call it again after you replace or add a layer (`model.taps = name_taps(model)`), because a trace leaves out unnamed taps.
+    Call `model.taps = name_taps(model)` again after you replace or add a layer, because a trace leaves out unnamed taps.
     """
     taps = Taps()
     for owner, module in model.named_modules():

@@ -1,4 +1,5 @@
-"""Activation patching: which places of a network carry the difference between two runs, found by swapping them one at a time.
+"""Activation patching: in one of two runs, replace the tensor of one head or layer (a place) by that of the other run, and
+measure the answer. This finds the places that carry the difference between the runs.
 
     from transformer.patching import needs, patch_everywhere, run_pair
 
@@ -8,11 +9,11 @@
     *_, noised = patch_everywhere(pair, direction="noise")
     needs(denoised, noised).roles
 
-- `pair`: two runs, the row and the two tokens that are compared. `places`: what can be taken from the other run.
+- `pair`: two runs, the row and the two tokens that are compared. `places`: the tensors that can be taken from the other run.
 - `sweep`: every place, one at a time (`patch_everywhere`). `scores`: four measures of the result.
-- `need`: which heads the answer needs, and which are enough. `averages`: the same over many pairs, with intervals.
-- `head_paths`: the effect of a head through another head. `repair`: what other heads do differently.
-- `attribution`: an estimate of the effect of every place by one backward pass, and its terms for one place.
+- `need`: which heads the answer needs, and which heads are enough alone. `averages`: the same over many pairs, with intervals.
+- `head_paths`: the effect of a head through another head. `repair`: how other heads change if one head is patched.
+- `attribution`: an estimate of the effect of every place by one backward pass, and the terms of the estimate of one place.
 """
 
 from transformer.patching.attribution import Attribution, agreement, attribute_everywhere, attribute_place

@@ -1,4 +1,5 @@
-"""Attribution patching: an estimate of the effect of every place by one backward pass, for networks too large to patch."""
+"""Attribution patching: an estimate of the effect of patching, for every head or layer by one backward pass. It is for networks
+in which `patch_everywhere` would take too long."""
 
 from typing import NamedTuple
 
@@ -23,10 +24,10 @@ EMBEDDINGS = OF_LAYERS["embedding"][::-1]  # in the order of computation
 def attribute_everywhere(
     pair: RunPair, what: str = "head_output", direction: str = "denoise", positions: str = "together", steps: str = "all"
 ) -> Grids:
-    """An estimate of `Patched.moved["logit"]` for every place at once: in the run that would be patched, the gradient of the
-    logit difference with respect to the place, times the change that patching would make at the place (Nanda 2023). It is
-    exact only if the logits depend linearly on the place, and softmax, norms and activation functions are not linear:
-    compare it with `patch_everywhere` on the places that matter.
+    """Estimates how much the logit difference would change by patching, for every place (head or layer) at once: the gradient
+    of the logit difference with respect to the place's tensor, in the run that would be patched, times the change that patching
+    would make to the tensor (Nanda 2023). The estimate is exact only if the logits depend linearly on the tensor, and softmax,
+    norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
 
     Arguments and errors are those of `patch_everywhere`, with one more error:
 
@@ -35,7 +36,7 @@ def attribute_everywhere(
             gradients.
 
     Returns:
-        Grid → the estimate for each place, as in `Patched.moved`.
+        Grid (`Place.grid`) → the estimate for each place, with the axes of `Patched.moved["logit"]`.
     """
     check_pair(pair)
     swap, each = Swap(what, steps), one_of("positions", positions, EACH) == "each"
@@ -54,7 +55,8 @@ def attribute_everywhere(
 
 
 class Attribution(NamedTuple):
-    """The terms of the estimate of one place: one for each of its numbers, at all positions that are taken.
+    """The terms of the estimate for one place (`attribute_place`): one term for each number of its tensors, at all positions
+    that patching would replace.
 
     Attributes:
         gradients: the gradient of the logit difference with respect to each number.
@@ -66,18 +68,18 @@ class Attribution(NamedTuple):
 
     @property
     def estimate(self) -> float:
-        """The estimate: the sum of gradient times change."""
+        """The estimated change of the logit difference: the sum of gradient times change."""
         return float(self.gradients @ self.changes)
 
 
 def attribute_place(
     pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Attribution:
-    """The terms that `attribute_everywhere` adds up for one place. The arguments after `place` and the errors are those of
-    `attribute_everywhere`, with one more error:
+    """The terms that `attribute_everywhere` adds up to the estimate for one place. The other arguments and the errors are those
+    of `attribute_everywhere`, with one more error:
 
     Raises:
-        InputError: there is no such place.
+        InputError: `place` is not a Place that exists in this network for `what`.
     """
     check_pair(pair)
     swap = Swap(what, steps)
@@ -96,15 +98,15 @@ def attribute_place(
 
 
 def agreement(estimated: Grids, patched: Patched) -> float:
-    """Pearson's correlation between estimated and exact changes of the logit difference, over all places. NaN if one of
-    them is the same everywhere.
+    """Pearson's correlation between estimated and exact changes of the logit difference, over all places. NaN if the estimates
+    or the exact changes are the same for all places.
 
     Args:
-        estimated: what `attribute_everywhere` returned.
+        estimated: the result of `attribute_everywhere`.
         patched: the last result of `patch_everywhere`, for the same arguments.
 
     Raises:
-        InputError: the two are not of the same places, or not all places have been patched.
+        InputError: an argument is not such a result, they are of different places, or not all places have been patched.
     """
     if not isinstance(patched, Patched) or not isinstance(estimated, dict):
         raise InputError("An estimate of `attribute_everywhere` is compared with a result of `patch_everywhere`.")
@@ -120,8 +122,8 @@ def agreement(estimated: Grids, patched: Patched) -> float:
 
 
 def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """For each tensor of the base run, which would be patched: the gradient of the logit difference with respect to it, and its
-    change, the tensor of the other run minus it."""
+    """For each tensor of the run that would be patched (the base run): the gradient of the logit difference with respect to the
+    tensor, and the tensor of the other run minus this tensor."""
     noise = one_of("direction", direction, DIRECTIONS) == "noise"
     base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
     with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
@@ -131,7 +133,7 @@ def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> t
 
 
 def _per_position(products: Float[Tensor, "1 ... width"], what: str) -> Float[Tensor, "head position"]:
-    """The sum over the width of each token's vector; tensors of a layer get an axis of one head."""
+    """The products, summed over the width of each token's vector. Tensors without heads get an axis of one head."""
     summed = products[0].double().sum(-1)
     return summed if what in OF_HEADS else summed[None]
 

@@ -1,4 +1,5 @@
-"""Needed against enough, averaged over many pairs of texts, with intervals."""
+"""How much an answer loses without each head, and how much each head restores alone: averages over many pairs of texts, with
+intervals."""
 
 import math
 from collections.abc import Generator, Sequence
@@ -27,10 +28,10 @@ MOST_PAIRS = 500
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """A mean over pairs, and its 95 % interval by the bootstrap: the middle 95 % of the means of resampled lists of pairs.
+    """A mean over pairs of texts, and its 95 % bootstrap interval: the middle 95 % of the means of resampled lists of pairs.
 
     Attributes:
-        mean, low, high: kind of attention → a share for each head, [layer, head].
+        mean, low, high: the mean, and the ends of the interval. Each: kind of attention → a share for each head, [layer, head].
     """
 
     mean: OfHeads
@@ -40,13 +41,13 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class AverageNeeds:
-    """What the answer loses without each head, and what each head alone restores, for every pair that has been measured so far.
+    """How much the answer loses without each head, and how much each head alone restores, for every pair of texts so far.
 
     Attributes:
         done, total: number of pairs that have been read so far, and of all pairs.
-        left_out: number of read pairs that are not in the averages, because their runs barely differ, prefer the same token, or
-            differ in length.
-        lost, restored: measure → kind of attention → the shares of each head (`need.role`) in each pair.
+        left_out: number of read pairs that are not in the averages, because their two runs barely differ, prefer the same
+            token, or differ in length.
+        lost, restored: measure (`scores.METRICS`) → kind of attention → the share of each head in each pair, as in `need.role`.
     """
 
     done: int
@@ -61,7 +62,7 @@ class AverageNeeds:
         return self.done - self.left_out
 
     def needs(self, metric: str = "logit") -> Needs:
-        """The means of `lost` and of `restored` over the pairs; without heads if there is no pair yet.
+        """The means of `lost` and of `restored` over the pairs, for one measure. Empty if there is no pair in the averages yet.
 
         Raises:
             ConfigError: `metric` is not a measure in `lost`.
@@ -70,8 +71,13 @@ class AverageNeeds:
         return Needs(*({kind: of.mean(0) for kind, of in shares[metric].items()} for shares in (self.lost, self.restored)))
 
     def interval(self, which: str, metric: str = "logit", seed: int = 0) -> Interval:
-        """The mean of `lost` or `restored` with its interval; without heads if there is no pair yet. The same seed gives the
-        same interval.
+        """The mean of `lost` or of `restored` over the pairs, with its 95 % interval. Empty if there is no pair in the averages
+        yet.
+
+        Args:
+            which: `lost` or `restored`.
+            metric: a measure in them.
+            seed: seed of the resampling; the same seed gives the same interval.
 
         Raises:
             ConfigError: `which` is neither `lost` nor `restored`, or `metric` is not a measure in them.
@@ -97,19 +103,19 @@ def average_needs(
     steps: str = "all",
     metrics: Sequence[str] = ("logit", "probability"),
 ) -> Generator[AverageNeeds, None, None]:
-    """Patch every head in both directions, for one pair of texts after another. Yields, after each pair, the shares of all
-    pairs so far.
+    """Patch every head in both directions (`patch_everywhere`), for one pair of texts after another. Yields, after each pair,
+    the shares of each head (`need.role`) in all pairs so far.
 
     Args:
         pipeline: the pipeline of a model.
-        pairs: for each pair, the clean and the corrupt text; at most `MOST_PAIRS`.
-        what, steps: as in `patch_everywhere`, for tensors of heads.
-        metrics: the measures whose shares are kept.
+        pairs: the clean and the corrupt text of each pair; at most `MOST_PAIRS` pairs.
+        what, steps: as in `patch_everywhere`; `what` must be a tensor of heads.
+        metrics: the measures whose shares are computed, of `METRICS`.
 
     Raises:
         InputError: an argument has a wrong type, there are no pairs or too many, or the network is in training mode or has no
-            language head. While it runs: the model cannot read a text.
-        ConfigError: there is no such tensor of heads, choice or measure.
+            language head. Raised only during the iteration: the model cannot read a text.
+        ConfigError: `what`, `steps` or an item of `metrics` is not one of these.
     """
     check_text_pipeline(pipeline)
     check_language_head(pipeline.network)
@@ -126,9 +132,9 @@ def average_needs(
 
 
 def pairs_of_task(name: str, count: int, seed: int | str = 0) -> list[tuple[str, str]]:
-    """At most `count` pairs of held-out texts of a task. If the task is about pronouns, the two sentences of a pair differ in
-    the word that decides what the pronoun means. In any other task, a pair is two texts of equally many tokens with different
-    answers.
+    """At most `count` pairs of held-out texts of the task `name`. If the task is about pronouns, the two sentences of a pair
+    differ in the word that decides what the pronoun means. In any other task, a pair is two texts of equally many tokens with
+    different answers. The same seed gives the same pairs.
 
     Raises:
         InputError: there is no such task, `count` is not from 1 to `MOST_PAIRS`, or the seed is not a text or a whole number.
@@ -173,7 +179,7 @@ def _averages(
 def _needs_of(
     pipeline: TextPipeline, clean: Source, corrupt: Source, what: str, steps: str, metrics: Sequence[str]
 ) -> dict[str, Needs] | None:
-    """The needs of one pair for each measure; None if the pair is left out."""
+    """Measure → the Needs of one pair; None if the pair is left out."""
     try:
         pair = run_pair(pipeline, clean, corrupt)
     except InputError as error:
@@ -194,7 +200,7 @@ def _stacked(parts: Sequence[OfHeads]) -> dict[str, Float[np.ndarray, "pair laye
 
 
 def _means(values: Float[np.ndarray, "pair ..."], chosen: np.ndarray) -> Float[np.ndarray, "resample ..."]:
-    """The mean of each resampled list of pairs, computed from how often each pair is in it."""
+    """The mean of each resampled list of pairs. `chosen` has a row of indices of pairs for each list."""
     counts = np.stack([np.bincount(row, minlength=len(values)) for row in chosen])
     flat = counts @ values.reshape(len(values), -1) / len(values)
     return flat.reshape(len(chosen), *values.shape[1:])

@@ -1,4 +1,4 @@
-"""`Bench`: the two runs of a pair in batches, and patched runs beside them."""
+"""`Bench`: computes the two runs of a pair, and patched runs, in batches of one size."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ MOST_NUMBERS = 1 << 25
 
 
 class Bench:
-    """The base run of a pair, into which places of the other run are put, in batches of one size.
+    """Runs one run of a pair (the base run) with tensors taken from the other run, in batches of one size.
 
     Args:
         pair: the two runs.
-        swap: what is taken from the other run.
-        direction: `denoise` or `noise`.
+        swap: which tensors are taken from the other run.
+        direction: `denoise`: the base run is the corrupt run. `noise`: the base run is the clean run.
         items: size of the batches.
-        also: places that are taken from the other run in every patched run, and in the base run too.
+        also: places (heads or layers) that are taken from the other run in every patched run, and in the base run too.
 
     Attributes:
         base: the ids that the base run reads.
@@ -33,8 +33,8 @@ class Bench:
         ends: measure → its value in the corrupt and in the clean run.
         clean: log-probabilities of the clean run in the compared row, for each item.
         base_scores: the measures of each item of the base run.
-        shares_prefix: whether the positions before the first patched one are computed only once, and all items use their keys
-            and values. In a decoder alone, patching does not change these positions.
+        shares_prefix: whether the positions before the first patched position are computed only once, and all items use their
+            keys and values. In a decoder alone, patching does not change these positions.
     """
 
     def __init__(self, pair: RunPair, swap: Swap, direction: str, items: int, also: tuple[Place, ...] = ()) -> None:
@@ -55,12 +55,12 @@ class Bench:
 
     @torch.inference_mode()
     def run(self, ids: Ids, keep: Sequence[str] = (), edits: Sequence[Edit] = (), first: int = 0) -> tuple[Recording, Tensor]:
-        """The tensors of a batch of equal texts, and its logits from the compared row on.
+        """Run a batch of copies of one text. Returns its recorded tensors, and its logits from the compared row on.
 
         Args:
-            ids: the ids that are read.
-            keep: paths of the tensors that are kept.
-            edits: the edits of the run.
+            ids: the ids of the text.
+            keep: paths of the tensors to record.
+            edits: edits that change tensors during the run.
             first: the first position that is computed in each item; no edit changes the positions before it. The recorded
                 tensors start at this position too.
         """
@@ -74,15 +74,17 @@ class Bench:
         return values, logits[:, -rows:]
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
-        """Run the base run with places taken from the other run, and return its tensors and measures. `places` has a list for
-        each item of the batch. Items without a list are the base run itself, so that all batches have the same size."""
+        """Run the base run with places taken from the other run. Returns the recorded tensors (`keep`) and the measures.
+        `places` has a list for each item of the batch. Items beyond these lists are the base run itself, so that all batches
+        have the same size. `first` is as in `run`."""
         rest = [()] * (self.items - len(places))
         of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
         values, logits = self.run(self.base, keep, self._taken(of_items), first)
         return values, scores(self.pair, logits, self.clean)
 
     def changes(self, places: Sequence[Place]) -> Iterator[tuple[list[Place], Scores]]:
-        """Patch each place in a batch item of its own. Yields, for each pass, its places and the changes of the measures."""
+        """Patch each place in a batch item of its own. Yields, for each forward pass, its places and the measures of the
+        patched runs minus those of the base run."""
         if self.shares_prefix:
             places = sorted(places, key=lambda place: place.position or 0)
         first, base = 0, self.base_scores
@@ -118,7 +120,7 @@ class Bench:
 
 
 def paths_of(pair: RunPair, swap: Swap) -> list[str]:
-    """The paths of all tensors that a swap can take places from."""
+    """The paths of all tensors that `swap` can take from the other run, in all layers."""
     grids = swap.grids(pair.network, pair.sides)
     return [
         path for grid, (layers, _) in grids.items() for layer in range(layers) for path in swap.paths(pair.network, grid, layer)
@@ -126,7 +128,8 @@ def paths_of(pair: RunPair, swap: Swap) -> list[str]:
 
 
 def batch_size(pair: RunPair, places: int) -> int:
-    """The number of places to patch in one pass: few enough for memory, and about equally many in all passes."""
+    """The number of places to patch in one forward pass, if there are `places` in all: few enough for memory, and about equally
+    many in all passes."""
     config, length = pair.network.config, max(pair.length(side) for side in pair.sides)
     rows = pair.rows if pair.sides == ("target",) else length
     most = max(1, min(MOST_ITEMS, MOST_NUMBERS // max(rows * config.target_vocab, config.heads * length**2)))

@@ -1,4 +1,4 @@
-"""Path patching: the effect of one head on the answer that passes through one other head."""
+"""Path patching: the part of one head's effect on the answer that passes through one other head."""
 
 import numpy as np
 from jaxtyping import Float
@@ -17,15 +17,16 @@ BRANCHES = ("query", "key", "value")
 def path_effects(
     pair: RunPair, sender: tuple[str, int, int], through: str = "query", direction: str = "denoise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The effect of one head, the sender, through each other head, the receiver: kind of attention → a share for each receiver.
-    The sender is taken from the other run, but only the receiver reads the change, and only in its query, key or value. The
-    share is the change of the logit difference, divided by the gap between the clean and the corrupt run: 0 for heads that do
-    not read the sender's output; positive for `denoise` and negative for `noise` if the path carries the clean answer.
+    """The effect of one head (the sender) on the answer through each head (the receiver): kind of attention → a share for each
+    receiver. The sender's output is taken from the other run, but only the receiver reads the change, and only in its query,
+    key or value. The share is the change of the logit difference, divided by the gap between the clean and the corrupt run: 0
+    for heads that do not read the sender's output; positive for `denoise` and negative for `noise` if the path carries the
+    clean answer.
 
-    This takes three steps (Wang et al. 2022). First, the sender is taken from the other run while all other heads keep their
-    output of the base run, so that its change reaches the inputs of later heads only directly or through feed-forward networks.
-    Second, the input that one receiver has in this run is put into the base run. Third, the logit difference of that run is
-    measured.
+    This takes three steps (Wang et al. 2022), all in the run that `direction` changes. First, the sender is changed while all
+    other heads keep their output, so that the change reaches the inputs of later heads only directly or through feed-forward
+    networks. Second, in a new run, only the query, key or value of one receiver is replaced by its value from the first step.
+    Third, the logit difference of this new run is measured.
 
     Args:
         pair: the two runs.
@@ -35,7 +36,7 @@ def path_effects(
 
     Raises:
         InputError: `pair` is not a RunPair, the network has no such head, or the runs barely differ.
-        ConfigError: there is no such input or direction.
+        ConfigError: `through` or `direction` is not one of these.
     """
     check_pair(pair)
     sender = check_head(pair.network, sender, pair.sides)
@@ -64,7 +65,7 @@ def path_effects(
 
 
 def _taken_sender(bench: Bench, sender: Head) -> list[Taken]:
-    """The edit that takes the sender's output from the other run, in all items."""
+    """The edits that take the sender's output from the other run, in all items of the batch."""
     paths = bench.swap.paths(bench.pair.network, sender.kind, sender.layer)
     return [Taken(path, bench.other[path], tuple((item, sender.head, None) for item in range(bench.items))) for path in paths]
 

@@ -1,4 +1,5 @@
-"""Needed against enough: what the answer loses without a head, beside what the head alone restores."""
+"""Which heads an answer needs, and which head alone is enough for it: what the answer loses without a head, and what the head
+alone restores."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -23,7 +24,7 @@ OfHeads = dict[str, Float[np.ndarray, "layer head"]]
 
 
 def role(lost: float, restored: float) -> str:
-    """The role of a head, from two shares of the difference between the clean and the corrupt run.
+    """The role of a head in the difference between a clean and a corrupt run, from two shares of this difference.
 
     Args:
         lost: the share that the clean run loses if this head alone is taken from the corrupt run. The head is needed if
@@ -52,7 +53,7 @@ class Needs:
     """How much of the difference between the clean and the corrupt run is lost without each head, and restored by it alone.
 
     Attributes:
-        lost, restored: kind of attention → the share of each head, as for `role`.
+        lost, restored: kind of attention → the share of each head, [layer, head], as in `role`.
     """
 
     lost: OfHeads
@@ -60,7 +61,7 @@ class Needs:
 
     @property
     def roles(self) -> dict[Head, str]:
-        """Each head's role, one of `ROLES`."""
+        """Head → its role, one of `ROLES` (see `role`)."""
         return {
             Head(kind, int(layer), int(head)): role(float(values[layer, head]), float(self.restored[kind][layer, head]))
             for kind, values in self.lost.items()
@@ -69,14 +70,15 @@ class Needs:
 
 
 def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
-    """The lost and restored shares of each head, from the same places patched in both directions.
+    """The lost and restored shares of each head, from the same heads patched in both directions.
 
     Args:
-        denoised, noised: complete results of `patch_everywhere` with all positions together.
-        metric: the measure whose shares are compared, one of `METRICS`.
+        denoised, noised: the last results of `patch_everywhere` for the directions `denoise` and `noise`, with all positions
+            together and without `also`.
+        metric: the measure whose shares are computed, one of `METRICS`.
 
     Raises:
-        InputError: the two are not such results of the same pair, or the runs barely differ.
+        InputError: the two are not such results of the same pair, or the runs barely differ in this measure.
         ConfigError: there is no such measure.
     """
     for given, direction in ((denoised, "denoise"), (noised, "noise")):
@@ -98,13 +100,13 @@ def needs(denoised: Patched, noised: Patched, metric: str = "logit") -> Needs:
 
 
 def ranks_agree(first: OfHeads, second: OfHeads, least: float = MATTERS) -> float:
-    """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank them alike, 0 if their ranks are
-    unrelated. NaN if fewer than three heads matter, if a measure is equal for all of these, or if a measure is NaN for any
-    head.
+    """Spearman's rank correlation of two measures over the heads that matter: 1 if both rank these heads alike, 0 if the ranks
+    are unrelated. NaN if fewer than three heads matter, if a measure is equal for all heads that matter, or if a measure is NaN
+    for any head.
 
     Args:
-        first, second: the shares of each head.
-        least: a head matters if one of the measures is at least this far from 0.
+        first, second: the two measures: kind of attention → a share for each head, [layer, head].
+        least: a head matters if at least one of its two shares is this far from 0, or farther.
 
     Raises:
         InputError: the measures are not arrays of the same heads, or `least` is not a number.

@@ -18,8 +18,8 @@ MOST_TOKENS = 4  # most probable tokens of each run that are compared
 def patched_logits(
     pair: RunPair, places: Sequence[Place], what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Float[Tensor, "row vocab"]:
-    """The logits, from `pair.row` on, of a run in which all these places are taken from the other run of the pair. Arguments
-    and errors are those of `patch_everywhere`."""
+    """The logits, from row `pair.row` on, of the run that `direction` patches, with all `places` (heads or layers) taken from
+    the other run together. The other arguments and the errors are those of `patch_everywhere`."""
     check_pair(pair)
     swap = Swap(what, steps)
     shapes, _ = all_places(pair, swap, each=False)
@@ -32,7 +32,7 @@ def patched_logits(
 def most_probable(
     tokens: Sequence[int], probabilities: Sequence[Float[np.ndarray, " vocab"]], most: int = MOST_TOKENS
 ) -> list[int]:
-    """The ids in `tokens`, then the ids of the `most` most probable tokens of each run (a row of `probabilities`), each id
-    once; at most 2 · `most` ids in all."""
+    """The ids in `tokens`, then the ids of the `most` most probable tokens of each run. Each id occurs once, and the list is
+    cut to 2 · `most` ids. `probabilities` has a distribution for each run."""
     listed = [*tokens, *(int(token) for of in probabilities for token in np.argsort(-of)[:most])]
     return list(dict.fromkeys(listed))[: 2 * most]

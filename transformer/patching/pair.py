@@ -1,4 +1,4 @@
-"""`RunPair`: two runs of one network that are to be compared by patching, and the two tokens between which they differ."""
+"""`RunPair`: two runs of one network that are to be compared by patching, and the two tokens whose logits are compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ EDITED = (
 
 
 class Ids(NamedTuple):
-    """The ids that the network reads in a run; None for a side that the network lacks."""
+    """The token ids that the network reads in a run; None for a side, source or target, that it does not read."""
 
     source: Int[Tensor, "1 source"] | None
     target: Int[Tensor, "1 target"] | None
 
     @classmethod
     def of(cls, trace: Trace) -> "Ids":
-        """The ids of item 0 of the batch of a trace."""
+        """The ids that a traced run read, of the first text of its batch."""
         with torch.inference_mode(False):  # ids that were made in inference mode could not be used for gradients
             return cls(*(torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids)))
 
     def times(self, count: int) -> "Ids":
-        """The ids for a batch of equal texts; nothing is copied."""
+        """The ids of a batch of `count` copies of the text. The batch is a view; no memory is copied."""
         return Ids(*(None if ids is None else ids.expand(count, -1) for ids in self))
 
 
@@ -53,12 +53,12 @@ class RunPair:
         network: the network, in evaluation mode. It is not changed.
         clean, corrupt: the ids that the network reads in each run.
         row: the row of the logits that is compared, counted from 0.
-        tokens: ids of the token that the clean run prefers, and of the token that the corrupt run prefers. The logit difference
-            is the logit of the first minus the logit of the second.
-        wanted: the most probable token of the clean run in each row from `row` on: its answer from there. Without both stacks,
-            only in `row`.
-        same_answer: whether both runs find the same token most probable in this row. Then the second of `tokens` is the token
-            that gains most in the corrupt run.
+        tokens: ids of the two compared tokens: by default, the most probable token of the clean run in this row, and that of
+            the corrupt run. The logit difference is the logit of the first minus the logit of the second.
+        wanted: the most probable token of the clean run in each row from `row` on: its answer from there. For an encoder alone
+            or a decoder alone, only in `row`.
+        same_answer: whether both runs have the same most probable token in this row. Then the second of `tokens` is by default
+            the token whose probability rises most from the clean to the corrupt run.
     """
 
     network: Network
@@ -71,7 +71,7 @@ class RunPair:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """The sides that are read: `source`, `target`, or both."""
+        """The sides that the network reads: `source`, `target`, or both."""
         return tuple(side for side, ids in zip(SIDES, self.clean, strict=True) if ids is not None)
 
     @property
@@ -80,7 +80,7 @@ class RunPair:
         return self.length(self.sides[-1]) - self.row
 
     def length(self, side: str) -> int:
-        """The number of tokens of a side, the same in both runs; 0 for a side that is not read."""
+        """The number of tokens of `side` (`source` or `target`), the same in both runs; 0 for a side that is not read."""
         ids = getattr(self.clean, side)
         return 0 if ids is None else ids.shape[1]
 
@@ -88,15 +88,16 @@ class RunPair:
     def of(
         cls, network: Network, clean: Trace, corrupt: Trace, row: int | None = None, tokens: Sequence[int] | None = None
     ) -> "RunPair":
-        """The pair of two traces of a network.
+        """The RunPair made from two traces of one network.
 
         Args:
             network: the network that was traced, in evaluation mode.
             clean, corrupt: the traces, of one text each and without edits.
-            row: the row of the logits to compare. By default, the first row in which the most probable tokens differ, or if
-                there is none, the row whose distributions differ most. For a decoder alone, the last row.
+            row: the row of the logits to compare, counted from 0. By default, the first row in which the most probable tokens
+                differ, or if there is no such row, the row whose distributions differ most. For a decoder alone, the last row.
             tokens: ids of the two tokens whose logits are compared. By default, the most probable token of each run in
-                this row; if both runs have the same one, the second is the token that gains most in the corrupt run.
+                this row; if it is the same in both, the second is the token whose probability rises most from the clean to the
+                corrupt run.
 
         Raises:
             InputError: an argument has a wrong type; a trace has edits, several texts, joined words (a `WordTrace`), or is of
@@ -127,7 +128,7 @@ def run_pair(
     row: int | None = None,
     tokens: Sequence[int] | None = None,
 ) -> RunPair:
-    """The pair of runs on two texts.
+    """Runs a model on two texts, and returns the two runs as a RunPair for patching.
 
         pair = run_pair(pipeline, "the cat … it was too tired .", "the cat … it was too wide .")
 
@@ -139,8 +140,8 @@ def run_pair(
         row, tokens: as in `RunPair.of`. For an encoder alone, the default row is the row of the first masked word.
 
     Raises:
-        InputError: as in `RunPair.of`; or the model cannot read a text; the clean text of an encoder alone has no masked word;
-            or a `target` is given to a model without an encoder or without a decoder.
+        InputError: as in `RunPair.of`; or the model cannot read a text; the clean text of an encoder alone has no masked word,
+            and `row` is None; or a `target` is given to a model without an encoder or without a decoder.
     """
     check_text_pipeline(pipeline)
     check_language_head(pipeline.network)
@@ -169,8 +170,8 @@ def check_pair(pair: object) -> None:
 
 
 def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "row vocab"]) -> int:
-    """The first row whose most probable tokens differ. If none differ, the row with the largest Kullback–Leibler divergence
-    from the clean to the corrupt distribution."""
+    """The first row in which the two runs have different most probable tokens, counted from 0. If there is no such row, the row
+    with the largest Kullback–Leibler divergence from the clean to the corrupt distribution."""
     differing = (clean.argmax(-1) != corrupt.argmax(-1)).nonzero()
     if len(differing):
         return int(differing[0])
@@ -179,7 +180,7 @@ def first_different(clean: Float[Tensor, "row vocab"], corrupt: Float[Tensor, "r
 
 
 def _first_mask(pipeline: TextPipeline, trace: Trace) -> int:
-    """The row of the first masked word of a text. Raises InputError if there is none."""
+    """The row of the first masked word of a text. Raises InputError if no word is masked."""
     (mask,) = pipeline.vocabulary("source").ids([pipeline.mask_token])
     if mask not in trace.source_ids[0]:
         template = "The clean text has no masked word, so there is no answer to compare; write {mask} in it, or give a row."

@@ -1,4 +1,4 @@
-"""Checks of the network and the runs before patching. Each raises an error that says what is allowed."""
+"""Checks of the network and the runs before patching. The message of each error says what is allowed."""
 
 from torch import nn
 
@@ -16,7 +16,7 @@ OTHER_TARGETS = "The two runs read different targets; give both the same one, be
 
 
 def check_evaluation_mode(network: object) -> None:
-    """Check that a network drops nothing at random.
+    """Check that a network is in evaluation mode, in which dropout changes nothing.
 
     Raises:
         InputError: the network, or a part of it, is in training mode.
@@ -38,7 +38,7 @@ def check_gradients(network: object) -> None:
 
 
 def check_plain(network: Traceable, trace: object) -> None:
-    """Check that a trace has one text, is not a WordTrace, and is of a network with this configuration.
+    """Check that a trace has one text, has tokens and not words (a `WordTrace`), and has the configuration of `network`.
 
     Raises:
         InputError: `trace` is not such a trace.
@@ -54,7 +54,8 @@ def check_plain(network: Traceable, trace: object) -> None:
 
 
 def check_lengths(clean: Trace, corrupt: Trace) -> None:
-    """Check that both runs have the same sides and equally many tokens on each, and with an encoder the same target.
+    """Check that two runs have the same sides (source, target) and equally many tokens on each; if there are both sides, also
+    that their targets are equal.
 
     Raises:
         InputError: the runs differ in one of these.
@@ -70,6 +71,7 @@ def check_lengths(clean: Trace, corrupt: Trace) -> None:
 
 
 def _module(network: object) -> nn.Module | None:
-    """The module that computes a network: itself, or the model of `transformers` in it."""
+    """The `nn.Module` of a network: `network` itself, or its attribute `model`, a model of the library `transformers`. None if
+    there is no such module."""
     module = network if isinstance(network, nn.Module) else getattr(network, "model", None)
     return module if isinstance(module, nn.Module) else None

@@ -1,4 +1,4 @@
-"""What can be taken from another run: a tensor of one place, and the edit that takes it."""
+"""The places of a run whose tensors patching can take from another run, and the edit that takes them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ STEPS = ("all", "this")
 
 
 class Head(NamedTuple):
-    """A head: its kind of attention, and its layer and head counted from 0."""
+    """A head: its kind of attention (`encoder`, `decoder` or `cross`), its layer, and its number; both are counted from 0."""
 
     kind: str
     layer: int
@@ -46,11 +46,11 @@ class Head(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place in a run: the tensor of one head or of one layer, at one position or at all.
+    """A place in a run: the tensor of one head or of one layer, at one position or at all positions.
 
     Attributes:
-        grid: the kind of attention that the place belongs to. Tensors of a layer outside of an attention belong to `encoder` or
-            `decoder`.
+        grid: the kind of attention that the place belongs to: `encoder`, `decoder` or `cross`. Tensors of a layer outside of
+            an attention belong to `encoder` or `decoder`.
         layer, head: counted from 0; the head is 0 for tensors without an axis of heads.
         position: the token, counted from 0; None for all tokens.
     """
@@ -67,13 +67,13 @@ Part = tuple[int, int | None, tuple[int, ...] | None]
 
 @dataclass(frozen=True, eq=False)
 class Taken(Edit):
-    """Replaces parts of a tensor by the same parts of the tensor of another run.
+    """An edit that replaces parts of a tensor by the same parts of the tensor of another run.
 
     Attributes:
         path: path of the tap.
         other: the tensor of the other run, with all positions. With a cache, the edited tensor may have only the last
             positions.
-        parts: the parts that are replaced.
+        parts: the parts that are replaced: (item of the batch, head or None, positions or None for all), counted from 0.
     """
 
     path: str
@@ -96,21 +96,21 @@ class Taken(Edit):
         return edited
 
     def is_equal(self, values: Tensor) -> bool:
-        """Whether the edit would not change a tensor with all positions."""
+        """Whether the edit would leave `values`, a tensor with all positions, unchanged."""
         return all(torch.equal(values[_index(part)], self.other[_index(part)]) for part in self.parts)
 
 
 @dataclass(frozen=True)
 class Swap:
-    """A tensor that is swapped: what is taken, and at which steps of the decoder.
+    """Which tensor of a place patching takes from the other run, and at which steps of the decoder.
 
     Attributes:
-        what: one of `WHATS`.
+        what: one of `WHATS`, as explained in `patch_everywhere`.
         steps: `all` steps of the decoder, or only `this` one, which writes the token of the compared row. Used only
             if all positions of the decoder are taken together.
 
     Raises:
-        ConfigError: `what` or `steps` is none of these.
+        ConfigError: `what` or `steps` is not one of these.
     """
 
     what: str = "head_output"
@@ -121,7 +121,8 @@ class Swap:
         one_of("steps", self.steps, STEPS)
 
     def paths(self, network: Any, grid: str, layer: int) -> tuple[str, ...]:
-        """The paths of the taps that are taken in a layer; empty if the network has no such tensor there."""
+        """The paths of the tensors that are taken in a layer (counted from 0) of a grid (`Place.grid`); empty if the network
+        has no such tensor there."""
         kind = Kind.of(grid)
         if self.what in OF_HEADS:
             paths = [str(kind.path(layer) / name) for name in OF_HEADS[self.what]]
@@ -139,8 +140,8 @@ class Swap:
         return next(((path,) for name in names if (path := prefix + name) in network.taps), ())
 
     def grids(self, network: Any, sides: Collection[str] = SIDES) -> dict[str, tuple[int, int]]:
-        """Grid → its number of layers, and of heads in each, for a run with these sides. A decoder that runs alone has no
-        `cross`."""
+        """Grid (`Place.grid`) → its number of layers, and of heads in each (1 for tensors without heads), for a run with these
+        sides (`source`, `target`). A decoder that runs alone has no `cross`."""
         config, grids = network.config, {}
         for kind in Kind:
             if not {kind.queries, kind.keys} <= {*sides}:
@@ -153,23 +154,23 @@ class Swap:
         return grids
 
     def side(self, grid: str) -> str:
-        """The side whose tokens are the positions of a grid: the side of the keys if keys or values are taken, otherwise the
-        side of the queries."""
+        """The side, `source` or `target`, whose tokens are the positions of a grid (`Place.grid`): the side of the keys if keys
+        or values are taken, otherwise the side of the queries."""
         kind = Kind.of(grid)
         return kind.keys if self.what in ("key", "value", "key_and_value") else kind.queries
 
     def positions(self, place: Place, row: int) -> tuple[int, ...] | None:
-        """The positions that are taken at a place; None for all."""
+        """The positions that are taken at a place, counted from 0; None for all. `row` is the compared row (`RunPair.row`)."""
         if place.position is not None:
             return (place.position,)
         return (row,) if self.steps == "this" and self.side(place.grid) == "target" else None
 
 
 def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> Head:
-    """`head` as a `Head`, after a check that the network has it in a run with these sides.
+    """`head` as a `Head`, after a check that the network has this head in a run with these sides (`source`, `target`).
 
     Raises:
-        InputError: `head` is not a kind, a layer and a head of this network.
+        InputError: `head` is not a tuple of a kind of attention, a layer and a head of this network.
     """
     grids = Swap().grids(network, sides)
     if isinstance(head, tuple) and len(head) == 3 and isinstance(head[0], str) and head[0] in grids:
@@ -187,13 +188,13 @@ def check_head(network: Any, head: object, sides: Collection[str] = SIDES) -> He
 def check_places(
     name: str, places: object, shapes: Mapping[str, tuple[int, int, int]], lengths: Mapping[str, int]
 ) -> tuple[Place, ...]:
-    """`places` as a tuple, after a check that the grids have them.
+    """`places` as a tuple, after a check that each place exists.
 
     Args:
         name: name of the argument in the message.
         places: a list of places.
-        shapes: grid → its number of layers, of heads in each, and of positions (not checked here).
-        lengths: grid → number of positions.
+        shapes: grid (`Place.grid`) → its number of layers, and of heads in each layer. The third number is not used.
+        lengths: grid → its number of positions.
 
     Raises:
         InputError: `places` is not a list of places, or a place is not in the grids.
@@ -214,11 +215,13 @@ def check_places(
 
 
 def taken(network: Any, swap: Swap, places: Sequence[Collection[Place]], row: int, other: Any) -> list[Taken]:
-    """The edits that take places from another run, with a list of places for each item of a batch.
+    """The edits that take places from another run, with other places for each item of a batch.
 
     Args:
-        places: the places of each item.
-        row: the compared row.
+        network: the network.
+        swap: which tensors are taken.
+        places: for each item, its places.
+        row: the compared row of the logits (`RunPair.row`).
         other: path → tensor of the other run, for a batch of the same size.
     """
     parts: dict[str, list[Part]] = {}

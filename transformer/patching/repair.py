@@ -1,4 +1,4 @@
-"""Self-repair: what all other heads do differently if one head is taken from the other run."""
+"""Self-repair: how much the output of all other heads changes if the output of one head is taken from the other run."""
 
 import numpy as np
 from jaxtyping import Float
@@ -12,18 +12,18 @@ from transformer.validation import one_of
 def changes_elsewhere(
     pair: RunPair, head: tuple[str, int, int], direction: str = "noise"
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Kind of attention → how much the output of each head changes if the output of `head` is taken from the other run: the
+    """How much the output of each head changes if the output of `head` is taken from the other run: kind of attention → the
     length of the change divided by the length of the unchanged output, over all tokens. 0 for heads that do not read the output
     of `head`, 1 for a change as long as the output itself, and infinite for a head whose output was zero. For `head` itself,
-    this is the change that was made.
+    the number is the size of the change that was made.
 
-    A change shows that a head reacts. To see whether it makes up for the loss, look at the answer if both heads are taken from
-    the other run, with `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
+    A change shows that another head reacts. To see whether that head makes up for the loss, measure the answer with both heads
+    taken from the other run: `patch_everywhere(pair, direction="noise", also=[Place(*head)])`.
 
     Args:
         pair: the two runs.
-        head: kind, layer and head, counted from 0.
-        direction: `noise`: the head of the corrupt run is put into the clean run. `denoise`: the reverse.
+        head: kind of attention, layer and head; both are counted from 0.
+        direction: `noise`: the head's output in the corrupt run is put into the clean run. `denoise`: the reverse.
 
     Raises:
         InputError: `pair` is not a RunPair, or the network has no such head.

@@ -1,4 +1,4 @@
-"""How far a run has moved from one of two runs to the other, by four measures of its logits."""
+"""Four measures of a run's logits, which show how near the run is to the clean or to the corrupt run of a pair."""
 
 from typing import NamedTuple
 
@@ -18,14 +18,14 @@ LEAST_PART = 0.1
 
 
 class Scores(NamedTuple):
-    """The measures of each item of a batch of runs.
+    """Four measures of each run in a batch, at the compared row of its logits (`RunPair.row`).
 
     Attributes:
-        logit: the logit of the clean run's token minus the logit of the corrupt run's token.
+        logit: the logit of the clean run's token, the first of `RunPair.tokens`, minus the logit of the second.
         probability: the probability of the clean run's token.
-        divergence: the Kullback–Leibler divergence from the clean run's distribution to that of the item, in nats; 0 if they
-            are equal.
-        exact: 1 if the item's most probable tokens are those of the clean run, from the compared row to the end; otherwise 0.
+        divergence: the Kullback–Leibler divergence from the clean run's distribution to the distribution of the item, in nats;
+            0 if they are equal.
+        exact: 1 if the item's most probable tokens are those of the clean run in all rows of `RunPair.wanted`; otherwise 0.
     """
 
     logit: Float[Tensor, " item"]
@@ -34,15 +34,15 @@ class Scores(NamedTuple):
     exact: Float[Tensor, " item"]
 
     def moved(self, base: "Scores") -> "Scores":
-        """The measures minus those of `base`, item by item."""
+        """The measures minus the measures of `base`, item by item."""
         return Scores(*(values - of_base for values, of_base in zip(self, base, strict=True)))
 
 
 def scores(pair: RunPair, logits: Float[Tensor, "item row vocab"], clean: Float[Tensor, "item vocab"]) -> Scores:
-    """The measures of a batch.
+    """The four measures of each run in a batch.
 
     Args:
-        pair: the two runs.
+        pair: the clean and the corrupt run, the compared row, and the compared tokens.
         logits: logits of the batch, from the compared row on.
         clean: log-probabilities of the clean run in the compared row, computed in a batch of the same size.
     """

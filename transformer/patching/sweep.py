@@ -1,4 +1,5 @@
-"""`patch_everywhere`: one place after another is taken from the other run, and the answer is measured each time."""
+"""`patch_everywhere`: the tensor of one head or layer after another is taken from the other run of a pair, and the answer is
+measured each time."""
 
 import itertools
 from collections.abc import Generator, Sequence
@@ -22,21 +23,22 @@ Grids = dict[str, Float[np.ndarray, "layer head position"]]
 
 @dataclass(frozen=True, eq=False)
 class Patched:
-    """What each place carries of the difference between two runs.
+    """The results of patching so far: how each measure of the answer changes if a place (head or layer) of one run is replaced
+    by that of the other run.
 
     Attributes:
-        row: the compared row of the logits.
+        row: the compared row of the logits, counted from 0.
         tokens: ids of the two compared tokens.
-        swap: what was taken.
+        swap: which tensors were taken.
         direction: `denoise`: places of the clean run were put into the corrupt run. `noise`: places of the corrupt run were put
             into the clean run.
-        also: places that were taken in every run.
+        also: places that were taken from the other run in every run.
         done, total: number of places that have been patched so far, and of all places.
         ends: measure (`METRICS`) → its value in the corrupt and in the clean run.
         base: measure → its value in the run into which the places are put: the corrupt or the clean run, with the places of
             `also` taken.
-        moved: measure → grid (`Place.grid`) → the change of the measure by patching each place; NaN for places that have not
-            been patched yet. The axis of positions has the size 1 if all positions were taken together.
+        moved: measure → grid (`Place.grid`) → the change of the measure by patching each place, [layer, head, position]; NaN
+            for places that have not been patched yet. Position has the size 1 if all positions were taken together.
     """
 
     row: int
@@ -51,8 +53,8 @@ class Patched:
     moved: dict[str, Grids]
 
     def differs(self, metric: str = "logit") -> bool:
-        """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. The
-        two logit differences must also differ by at least `LEAST_PART` times the larger of their magnitudes.
+        """Whether the two runs differ enough in a measure for `shares` to mean something: by at least `LEAST_GAPS[metric]`. For
+        `logit`, the values must also differ by at least `LEAST_PART` times the larger of their magnitudes.
 
         Raises:
             ConfigError: there is no such measure.
@@ -62,8 +64,8 @@ class Patched:
         return abs(clean - corrupt) >= least
 
     def shares(self, metric: str = "logit") -> Grids:
-        """Grid → for each place, where the patched run stands between the corrupt run (0) and the clean run (1). A share can
-        also be below 0 or above 1; it is not clipped.
+        """Grid (`Place.grid`) → the share of each place, which is the position of the patched run's measure between the corrupt
+        run (0) and the clean run (1). A share can also be below 0 or above 1.
 
         Raises:
             ConfigError: there is no such measure.
@@ -82,7 +84,7 @@ class Patched:
         return {grid: (self.base[metric] - corrupt) / gap + values / gap for grid, values in self.moved[metric].items()}
 
     def values(self, metric: str = "logit") -> Grids:
-        """Grid → for each place, the measure itself in the patched run.
+        """Grid (`Place.grid`) → the measure itself in the run patched at each place.
 
         Raises:
             ConfigError: there is no such measure.
@@ -99,32 +101,32 @@ def patch_everywhere(
     steps: str = "all",
     also: Sequence[Place] = (),
 ) -> Generator[Patched, None, None]:
-    """Take one place after another from the other run, and measure each patched run. Yields the results so far after each
-    forward pass, which is a batch of patched runs, each with one place patched.
+    """Patch one run of the pair at one place (head or layer) after another, with the tensor of the other run, and measure each
+    patched run. Yields the results so far after each forward pass, which is a batch of runs with one patched place each.
 
         for patched in patch_everywhere(pair):
             print(patched.done, patched.total)
         patched.shares()["cross"]            # [layer, head, position]
 
     Patching a run into itself changes no bit: the other run, the base run and the patched runs are computed in batches of the
-    same size, and each item is compared with the same item of the base run. A place whose tensor is equal in both runs moves
-    nothing, so no run is made for it.
+    same size, and each item is compared with the same item of the base run (the run that is patched). Places whose tensors are
+    equal in both runs change nothing, so they are not run; their results come first.
 
     Args:
         pair: the two runs.
-        what: what is taken. Of heads: `head_output` (what it carries to the residual stream), `weights` (what it attends to),
-            `query`, `key`, `value` (what it looks for, what it is found by, what it reads), `key_and_value` (in
-            cross-attention: the encoder's output, as this head alone reads it). Of layers: `attention`, `feed_forward`,
-            `residual_stream` (after the layer), `embedding`.
-        direction: `denoise` or `noise` (`Patched`).
-        positions: `together`: all tokens of a place at once; `each`: every token on its own.
+        what: the tensor that is taken. Of each head: `head_output` (its weighted average of the values), `weights` (its
+            attention weights), `query`, `key`, `value`, or `key_and_value` (in cross-attention: all that the head reads of the
+            encoder's output). Of each layer: `attention` or `feed_forward` (the output of this sub-layer), `residual_stream`
+            (after the layer). Before the first layer: `embedding`.
+        direction: `denoise`: places of the clean run are put into the corrupt run. `noise`: the reverse.
+        positions: `together`: all tokens of a place at once; `each`: every token as a place of its own.
         steps: `all` steps of the decoder, or `this`: at a place in the decoder, only the step that writes the token of
             the compared row.
-        also: places that are taken in every run, also in the base run.
+        also: places that are taken from the other run in every run, also in the base run.
 
     Raises:
         InputError: `pair` is not a RunPair, its network is in training mode, or the network has no such tensors or places.
-        ConfigError: there is no such tensor, direction or choice.
+        ConfigError: `what`, `direction`, `positions` or `steps` is not one of these.
     """
     check_pair(pair)
     swap = Swap(what, steps)
@@ -137,7 +139,7 @@ def patch_everywhere(
 
 def all_places(pair: RunPair, swap: Swap, each: bool) -> tuple[dict[str, tuple[int, int, int]], list[Place]]:
     """The shape [layer, head, position] of each grid (`Place.grid`), and all places of the grids. With `each`, every position
-    is a place of its own.
+    is a place of its own; otherwise the axis of positions has the size 1.
 
     Raises:
         InputError: the network has no such tensors.

@@ -1,1 +1,1 @@
-"""Record the tensors of a forward pass, or change them."""
+"""Record the tensors of a forward pass (a trace), or change them during the pass (interventions, also called edits)."""

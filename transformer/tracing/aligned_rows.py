@@ -18,8 +18,12 @@ Places = tuple[tuple[int | None, int | None], ...]
 
 
 def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
-    """The tokens of runs A and B set side by side: for each row, the position of its token in A and in B; None for a text that
-    has no token in this row. `a` and `b` have a row of tokens for each text of the batch; all texts share the aligned rows.
+    """The tokens of two runs, A and B, set side by side. For each aligned row: the position of its token in A and in B, counted
+    from 0; None for a run that has no token in this row.
+
+    Args:
+        side: `source` or `target`, for the error message.
+        a, b: the tokens of the texts of the batch, in A and in B. The aligned rows are the same for all texts.
 
     Raises:
         InputError: the texts of the batch are aligned in different ways.
@@ -33,7 +37,7 @@ def aligned_rows(side: Side, a: Tokens, b: Tokens) -> Places:
 
 def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
     """The aligned rows of two texts: by position if they have equally many tokens, else by equal tokens, in order. Unequal
-    tokens between two equal tokens are paired one by one; those of the longer text that are left over stand alone."""
+    tokens between two equal tokens are paired one by one; the tokens of the longer text that are left over stand alone."""
     if len(a) == len(b):
         return tuple((row, row) for row in range(len(a)))
     rows: list[tuple[int | None, int | None]] = []
@@ -43,15 +47,15 @@ def _rows(a: Sequence[str], b: Sequence[str]) -> Places:
 
 
 def pair_of(pair: tuple[int | None, int | None], a: Sequence[Value], b: Sequence[Value], missing: Value) -> tuple[Value, Value]:
-    """The items of `a` and `b` at an aligned row. `pair` has the two positions of the row; if one is None, `missing` stands for
-    the item."""
+    """An item of `a` and an item of `b`: those at the two positions in `pair` (an aligned row). If a position is None, the item
+    is `missing`."""
     one, other = (missing if row is None else of[row] for row, of in zip(pair, (a, b), strict=True))
     return one, other
 
 
 def sides_of_axes(path: str, axes: Sequence[str]) -> list[tuple[Side, ...]]:
-    """For each axis of the tensor at a path, the sides whose tokens it may index, the likeliest side first; an empty tuple for
-    an axis without tokens."""
+    """For each axis of the tensor at a path: the sides, `source` or `target`, whose tokens may lie on this axis, the likeliest
+    side first; an empty tuple for an axis without tokens."""
     place = TensorPath.parse(path)
     sides: dict[str, tuple[Side, ...]] = {
         "source": ("source",),
@@ -65,11 +69,12 @@ def sides_of_axes(path: str, axes: Sequence[str]) -> list[tuple[Side, ...]]:
 
 
 def over_rows(values: Shaped[Tensor, "*axes"], rows: Sequence[Sequence[int | None] | None]) -> Float[Tensor, "*rows"]:
-    """A tensor of one text as floating-point numbers over aligned rows; NaN in rows that the text does not have.
+    """A tensor of one of two runs, as floating-point numbers, with the aligned rows of both runs on its axes of tokens (see
+    `aligned_rows`); NaN in rows where this run has no token.
 
     Args:
         values: a tensor that has, on some axes, an index for each token.
-        rows: for each axis with tokens, a list: the position of the token in each aligned row, None if the text has no token
+        rows: for each axis with tokens, a list: the position of the token in each aligned row, None if the run has no token
             in the row. For an axis without tokens, None in place of the list.
 
     Raises:

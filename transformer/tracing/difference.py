@@ -1,4 +1,4 @@
-"""The difference of two runs: every tensor of B minus the same tensor of A, with the tokens of both runs on the axes.
+"""The difference of two traced runs, A and B: every tensor of B minus the same tensor of A, and the tokens of both runs.
 
     difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
     difference.attention("encoder")            # B − A, [layer, batch, head, query, key]
@@ -30,22 +30,24 @@ NO_ID, NO_TOKEN = -1, "–"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedTrace(Trace):
-    """The trace of A, of B, or of B − A, made by a `Difference`. Its axes of tokens have the aligned rows of the difference,
-    with the same names in all three traces. Its tensors are floating-point numbers, and NaN where a run has no token. In A and
-    in B, a row without a token has the id −1.
+    """A trace made by a `Difference` of two runs, A and B: of A, of B, or of B − A. Its axes of tokens have the aligned rows of
+    both runs (`Difference.places`), with the same names in all three traces. Its tensors are floating-point numbers, and NaN
+    where a run has no token. In A and in B, a row without a token has the id −1.
 
     Attributes:
-        difference: the Difference that the trace belongs to.
+        difference: the Difference that made the trace. The other attributes are those of `Trace`.
     """
 
     difference: "Difference | None" = field(default=None, repr=False)
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where a query may not attend to a key; also where the token is missing. Raises as `Trace.hidden`."""
+        """True where a query may not attend to a key in the attention at a path (in B − A: in neither run), and where a token
+        is missing. Raises `PathError` if there is no such attention."""
         return ~self.used_masks[str(self._attention(attention))]
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
-        """A name for each query of a kind of attention, as in `Difference.query_names`."""
+        """A name for each query of a kind of attention, the same in A, B and B − A. Arguments and errors are those of
+        `Difference.query_names`."""
         assert self.difference is not None
         return self.difference.query_names(kind, item, end)
 
@@ -55,9 +57,9 @@ class Difference:
     """Two runs and their difference B − A. It has the methods of a `Trace` that read attention, tokens and tensors.
 
     Attributes:
-        a, b: the two runs.
-        places: side → its aligned rows, in which the tokens of A and B are set side by side: for each row, the position in A
-            and in B; None where the run has no such token.
+        a, b: the traces of the two runs, called A and B.
+        places: side (`source` or `target`) → its aligned rows, in which the tokens of A and B are set side by side: for each
+            row, the position of the token in A and in B, counted from 0; None where the run has no token in this row.
         aligned: side → `positions` if both texts have equally many tokens, else `words`: aligned by equal tokens, in order.
     """
 
@@ -68,7 +70,8 @@ class Difference:
 
     @classmethod
     def of(cls, a: object, b: object) -> "Difference":
-        """The difference of two runs. Their models may differ if they have the same layers and heads in a kind of attention.
+        """The difference of two traces. Their models may differ, but at least one kind of attention must have equally many
+        layers and heads in both.
 
         Raises:
             InputError: `a` or `b` is not a Trace; they have different numbers of texts; no kind of attention has the same
@@ -101,8 +104,8 @@ class Difference:
         return len(self.change)
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """B − A of the tensor at a path. Axes of tokens have the aligned rows (`places`). Truth values and whole numbers count
-        as numbers: True is 1.
+        """The tensor at a path in B minus the same tensor in A. Axes of tokens have the aligned rows (`places`). Truth values
+        and whole numbers become floating-point numbers: True is 1.
 
         Raises:
             PathError: the runs do not both have a tensor at that path, or its axes are not the same in both. Only axes with
@@ -114,13 +117,13 @@ class Difference:
 
     @cached_property
     def runs(self) -> tuple[Trace, Trace]:
-        """A and B over the aligned rows: all numbers of a row are NaN in the run that has no such token."""
+        """The traces of A and of B with the aligned rows (`places`) on their axes of tokens; NaN in rows without a token."""
         first, second = (self._trace(run, partial(self._values, run), partial(self._open, run)) for run in (0, 1))
         return first, second
 
     @cached_property
     def change(self) -> Trace:
-        """B − A as a trace, for functions that read tensors of a trace and do not run the model."""
+        """The difference B − A as a `Trace`, for functions that read the tensors of a trace and do not run the model."""
 
         def minus(path: str) -> Tensor:
             a, b = (run[path].values for run in self.runs)
@@ -136,12 +139,12 @@ class Difference:
         return self._trace(None, minus, either)
 
     def over_rows(self, run: int, values: Shaped[Tensor, "*axes"], sides: Sequence[Side | None]) -> Float[Tensor, "*rows"]:
-        """A tensor of run 0 (A) or 1 (B) over the aligned rows; NaN where the run has no token.
+        """A tensor of A or B with the aligned rows (`places`) on its axes of tokens; NaN in rows where the run has no token.
 
         Args:
             run: 0 for A, 1 for B.
             values: a tensor that has, on some axes, an index for each token of the run.
-            sides: for each axis, the side of its tokens; None for an axis without tokens.
+            sides: for each axis, the side of its tokens, `source` or `target`; None for an axis without tokens.
 
         Raises:
             InputError: `sides` does not have an item for each axis, or an axis with tokens does not have one index for each
@@ -170,7 +173,7 @@ class Difference:
         return self.over_rows(run, hidden, (None, None, kind.queries, kind.keys)) == 0
 
     def _sides(self, path: str) -> list[Side | None]:
-        """For each axis of a tensor, the side of its tokens; None for an axis without tokens."""
+        """For each axis of the tensor at a path, the side of its tokens; None for an axis without tokens."""
         a, b = self.a[path], self.b[path]
         if a.axes != b.axes:
             template = "{path} has the axes {a} in A and {b} in B, so it has no difference."
@@ -184,7 +187,8 @@ class Difference:
         return {side: [_width(self.a, side), _width(self.b, side)] for side in self.places}
 
     def _trace(self, run: int | None, values: Callable[[str], Tensor], masks: Callable[[str], Tensor]) -> Trace:
-        """A trace over the aligned rows, whose tensors are computed when they are read. `run` is None for B − A."""
+        """A trace of run 0 (A) or 1 (B), or of B − A if `run` is None, over the aligned rows. `values` and `masks` compute the
+        tensor and the mask at a path when it is read."""
         paths = [path for path in self.a.activations if path in self.b.activations]
         attentions = [path for path in self.a.used_masks if path in self.b.used_masks]
         ids: dict[Side, Ids] = {}
@@ -219,34 +223,44 @@ class Difference:
         return tuple(self.places)
 
     def tokens_of(self, side: Side, item: int = 0) -> tuple[str, ...]:
-        """A name for each aligned row of a text: the token, if it is the same in A and B; else both, as in `tired / wide`. A
-        token that stands alone is `tired / –` if it is in A, and `– / wide` if it is in B.
+        """A name for each aligned row of text `item` (counted from 0): the token, if it is the same in A and B; else both, as
+        in `tired / wide`. A token that stands alone is `tired / –` if it is in A, and `– / wide` if it is in B.
 
         Raises:
-            ConfigError: there is no such side, or it did not run in both.
-            PathError: there is no such text.
+            ConfigError: `side` is neither `source` nor `target`, or did not run in both.
+            PathError: the batch has no text with this number.
         """
         one_of("side", side, self.sides)
         check_index("item", item, self.batch_size)
         return self.joined_names(side, self.a.tokens_of(side)[item], self.b.tokens_of(side)[item])
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the queries and of the keys of a kind of attention, as in `tokens_of`. Raises as `Trace.tokens`."""
+        """The names of the queries and of the keys of a kind of attention (`encoder`, `decoder` or `cross`) in text `item`, as
+        in `tokens_of`. Raises `InputError` as `layers` does, and `PathError` if the batch has no text with this number."""
         kind = self._comparable(kind)
         return self.tokens_of(kind.queries, item), self.tokens_of(kind.keys, item)
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
         """A name for each query of a kind of attention: the names of `Trace.query_names` in A and B, joined as in `tokens_of`.
-        Raises as `Trace.query_names`."""
+        The arguments are those of `Trace.query_names`.
+
+        Raises:
+            InputError: as in `layers`; or `end` is not a text.
+            PathError: the batch has no text with this number.
+        """
         kind = self._comparable(kind)
         return self.joined_names(kind.queries, *(run.query_names(kind, item, end) for run in (self.a, self.b)))
 
     def joined_names(self, side: Side, a: Sequence[str], b: Sequence[str]) -> tuple[str, ...]:
-        """A name for each aligned row of a side, as in `tokens_of`, from a name for each token of A and of B.
+        """A name for each aligned row of a side, in the form of `tokens_of`, from other names for the tokens.
+
+        Args:
+            side: `source` or `target`.
+            a, b: a name for each token of A and of B.
 
         Raises:
             ConfigError: there is no such side, or it did not run in both.
-            InputError: there is not a name for each token.
+            InputError: `a` or `b` does not have one name for each token.
         """
         places = self._places_of(side)
         first, second = as_list(a), as_list(b)
@@ -265,12 +279,12 @@ class Difference:
         return tuple(kind for kind in both if _size(self.a, kind) == _size(self.b, kind))
 
     def layers(self, kind: str) -> int:
-        """The number of layers of a kind of attention. Raises `InputError` if there is no such kind, if it did not run in both,
-        or if the runs have different numbers of layers or heads."""
+        """The number of layers with a kind of attention: `encoder`, `decoder` or `cross`. Raises `InputError` if there is no
+        such kind, if it did not run in both, or if the runs have different numbers of its layers or heads."""
         return self.a.layers(self._comparable(kind))
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer of a kind of attention. Raises the same errors as `layers`."""
+        """The number of heads in each layer with a kind of attention. `kind` and the errors are those of `layers`."""
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
@@ -285,6 +299,10 @@ class Difference:
     def weights(self, kind: str, layer: int) -> Float[Tensor, "batch head query key"]:
         """The attention weights of one layer in B minus those in A; NaN where A or B lacks the token of the query or the key.
 
+        Args:
+            kind: `encoder`, `decoder` or `cross`.
+            layer: counted from 0.
+
         Raises:
             InputError: the runs do not both have this kind of attention with the same numbers of layers and heads.
             PathError: there is no such layer.
@@ -292,7 +310,12 @@ class Difference:
         return self.change.weights(self._comparable(kind), layer)
 
     def head(self, kind: str, layer: int, head: int, item: int = 0) -> Float[Tensor, "query key"]:
-        """The attention weights of one head in B minus those in A; NaN where A or B lacks the token of the query or the key.
+        """The attention weights of one head in B minus those in A, for one text; NaN where A or B lacks the token of the query
+        or the key.
+
+        Args:
+            kind: `encoder`, `decoder` or `cross`.
+            layer, head, item: counted from 0; `item` is the number of the text.
 
         Raises:
             InputError: the runs do not both have this kind of attention with the same numbers of layers and heads.
@@ -301,11 +324,12 @@ class Difference:
         return self.change.head(self._comparable(kind), layer, head, item)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where the query may attend to the key in A, in B or in both. Raises the same errors as `layers`."""
+        """True where the query may attend to the key in A, in B or in both. `kind` and the errors are those of `layers`."""
         return self.change.allowed(self._comparable(kind))
 
     def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
-        """True where the query may attend to the key in A, in B or in both, for one head. Raises the same errors as `head`."""
+        """True where the query may attend to the key in A, in B or in both, for one head and one text. Arguments and errors are
+        those of `head`."""
         return self.change.head_allowed(self._comparable(kind), layer, head, item)
 
     def _comparable(self, kind: str) -> Kind:
@@ -319,8 +343,8 @@ class Difference:
 
 
 def _id_of(pair: tuple[int, int], run: int | None) -> int:
-    """The id of an aligned row in run 0 (A) or 1 (B), from its ids in A and B. For B − A (`run` is None), the id of A, or the
-    id of B if the token is only in B."""
+    """The id of an aligned row in run 0 (A) or 1 (B), from its ids in A and B. For B − A (`run` is None), the id in A, or the
+    id in B if only B has a token in this row."""
     a, b = pair
     return pair[run] if run is not None else b if a == NO_ID else a
 

@@ -1,4 +1,4 @@
-"""The base class of all interventions. An intervention selects a tap, and heads, positions and batch items of its tensor."""
+"""The base class of interventions, which edit a tensor of a forward pass, or its part at some heads, positions or items."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
@@ -21,12 +21,13 @@ MOST_POSITIONS = 1 << 20
 
 @dataclass(frozen=True)
 class Intervention(Edit):
-    """The base class of every edit. An edit names a tap, and the part of its tensor to change.
+    """The base class of interventions: edits that name a tap (a tensor of the forward pass) and the part of the tensor to
+    change.
 
     Attributes:
-        path: path of a tap, or of an attention.
+        path: path of a tap, such as `encoder.layers.0.self_attention.weights`, or of an attention, without `.weights`.
         heads: heads to change, counted from 0; None for all. Only for a tensor that has a head axis.
-        items: items of the batch to change, counted from 0; None for all. With it, each item of a batch can have its own edit.
+        items: items of the batch to change, counted from 0; None for all. So each item of a batch can have its own edit.
             Items beyond the batch are ignored, because the size of a batch is known only when the pass runs.
 
     Raises:
@@ -70,21 +71,22 @@ class Intervention(Edit):
         return path
 
     def needs(self, model: Traceable) -> Iterable[str]:
-        """The paths of the tensors that `change` may read in the scope: the tensors of the same module. A pass keeps these even
-        if it keeps no others."""
+        """The paths of the tensors that `change` may read from `scope.values`: those of the same module. The scope keeps these
+        tensors even if it keeps no others."""
         owner = self.place(model).rpartition(".")[0]
         return [path for path in model.taps if path.rpartition(".")[0] == owner]
 
     def apply(self, values: Tensor, tap: Tap, scope: Scope) -> Tensor:
-        """The edited tensor, a new one of the same shape."""
+        """A copy of `values` in which the selected part has the values that `change` returns."""
         edited = values.clone()
         where = self.selection(tap, values)
         edited[where] = self.change(values[where], tap, where, scope).to(values.dtype)
         return edited
 
     def selection(self, tap: Tap, values: Tensor) -> tuple[Any, ...]:
-        """An index into the tensor: the chosen indices along some axes, everything along the other axes. Indices beyond the end
-        of an axis are left out, because they may exist only later, when the answer has grown."""
+        """An index into `values` that selects the part to change: the chosen indices along some axes, everything along the
+        other axes. Indices beyond the end of an axis are left out, because they may exist only later, when the answer has
+        grown."""
         chosen = {
             axis: [index for index in indices if index < values.shape[axis]]
             for axis, indices in self.chosen(tap).items()
@@ -123,13 +125,13 @@ def _with_heads(model: Traceable, path: str) -> list[str]:
 
 
 def head_axis(tap: Tap) -> str:
-    """The name of the axis of heads; `head` if the tensor has no such axis."""
+    """The name of the tensor's axis of heads, `head` or `key_head`; `head` if the tensor has no such axis."""
     return next((axis for axis in HEAD_AXES if axis in tap.axes), "head")
 
 
 def plain(given: Any) -> Any:
-    """Lists, arrays and tensors as tuples of Python's own numbers, so that an edit can be hashed and compared. Other values are
-    returned unchanged; `Intervention.place` raises an error for values that are not allowed.
+    """`given` as a value that can be hashed and compared: lists, arrays and tensors become nested tuples of Python numbers.
+    Other values are returned unchanged; `Intervention.place` raises an error if they are not allowed.
 
     Raises:
         PathError: a list contains itself, or a tensor has no values (the device `meta`).
@@ -151,10 +153,10 @@ def _plain(given: Any) -> Any:
 
 
 def check_row(name: str, given: object) -> tuple[Any, ...]:
-    """`given`, if it is a tuple.
+    """Return `given` if it is a tuple. `name` is its name in the error message.
 
     Raises:
-        PathError: `given` is not a tuple, but for example a single number. The message calls it `name`.
+        PathError: `given` is not a tuple, but for example a single number.
     """
     if not isinstance(given, tuple):
         raise PathError("{name} is {given!r}; it must be a row of whole numbers, such as (0,).", name=name, given=given)

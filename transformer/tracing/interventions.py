@@ -1,10 +1,10 @@
-"""Edits of a forward pass. Each is a frozen dataclass of plain values, so it can be a cache key, a link or a sentence. Only
-`Change` contains a function, for code that needs no cache key, link or sentence.
+"""Edits of tensors during a forward pass. Each edit is a frozen dataclass of plain values, so code can use it as a cache key or
+write it into a link. Only `Change` contains a function, for code that needs neither.
 
     with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
         logits = model(source, target)
 
-A path names a tap (`encoder.layers.0.self_attention.weights`). The path of an attention itself
+A path names a tap, which is a tensor of the pass (`encoder.layers.0.self_attention.weights`). The path of an attention itself
 (`encoder.layers.0.self_attention`) is also allowed; each class then selects one tap of the attention (`of_attention`).
 
 An edit of scores never gives weight to a hidden or blocked key. `Patch`, `Replace` and `Change` on `weights` can do so, because
@@ -39,9 +39,10 @@ MASK_ALLOWED = "{path} holds True and False: Patch it with these, or Ablate it t
 
 @dataclass(frozen=True)
 class Ablate(Intervention):
-    """Remove the contribution of heads, or of a whole tensor.
+    """An edit that removes the contribution of heads, or of a whole tensor.
 
     Attributes:
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
         to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is only for attention weights: each
             query attends equally to every key that its mask allows, so the head outputs the average of the values.
     """
@@ -69,13 +70,13 @@ class Ablate(Intervention):
 
 
 def silence(kind: str, layer: int, heads: tuple[int, ...] | None, items: tuple[int, ...] | None = None) -> Ablate:
-    """The edit that silences heads: it sets their attention weights to 0, so they add nothing to the output.
+    """An edit that silences heads of one layer: their attention weights become 0, so these heads add nothing to the output.
 
     Args:
         kind: `encoder`, `decoder` or `cross`.
         layer: counted from 0.
         heads: heads to silence, counted from 0; None for all heads of the layer.
-        items: items of the batch to change; None for all.
+        items: items of the batch to change, counted from 0; None for all.
 
     Raises:
         InputError: there is no such kind.
@@ -86,9 +87,10 @@ def silence(kind: str, layer: int, heads: tuple[int, ...] | None, items: tuple[i
 
 @dataclass(frozen=True)
 class Scale(Intervention):
-    """Multiply by a factor: 0 removes, 1 changes nothing, 2 doubles, −1 changes the sign.
+    """An edit that multiplies values by a factor: 0 removes them, 1 changes nothing, 2 doubles, −1 changes the sign.
 
     Attributes:
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
         factor: any number from minus a million to a million. Scores that a mask hides stay hidden. Products are clamped to the
             range from −10¹² to 10¹².
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
@@ -134,12 +136,13 @@ class Scale(Intervention):
 
 @dataclass(frozen=True)
 class Patch(Intervention):
-    """Replace values by other values, for example by the values of another run.
+    """An edit that replaces values by other values, for example by the values of another run.
 
     Attributes:
-        values: numbers from −10¹² to 10¹², −∞ only for scores, True and False for a mask: as a tensor, an array or nested
-            sequences. They must be given: `place` raises PathError without them. They are stored as nested tuples, so that the
-            edit can be hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        values: the new values, as a tensor, an array or nested sequences: numbers from −10¹² to 10¹², also −∞ for scores;
+            True and False for a mask. If they are missing, `place` raises PathError. They are stored as nested tuples, so that
+            the edit can be hashed. Their shape is the shape of the selected part, or a shape that broadcasts to it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
 
@@ -196,14 +199,15 @@ class Patch(Intervention):
 
 @dataclass(frozen=True)
 class Block(Intervention):
-    """Forbid single queries to attend to single keys. The attention of such a query goes to its other keys.
+    """An edit that forbids certain queries to attend to certain keys. The attention of such a query goes to its other keys.
 
     A blocked key has weight 0, even if other edits change its score. A query whose keys are all blocked attends to no key.
     There is one exception: if the mask itself hides every key of a query and `mask_fill` is a finite number, that query attends
     equally to all keys.
 
     Attributes:
-        edges: (query position, key position) pairs, counted from 0.
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        edges: (query position, key position) pairs, counted from 0. At least one is needed.
     """
 
     of_attention = "masked_scores"
@@ -237,10 +241,11 @@ class Block(Intervention):
 
 @dataclass(frozen=True)
 class Replace(Intervention):
-    """Replace a tensor by another tensor of the same run. For example, replacing the residual sum by the sub-layer's output
-    removes the residual connection.
+    """An edit that replaces a tensor by another tensor of the same run. For example, replacing the residual sum by the
+    sub-layer's output removes the residual connection.
 
     Attributes:
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
         by: path of the tap whose tensor is the replacement. It must be computed earlier in the pass and have the same shape.
             Scores can replace only scores, because they may be −∞.
     """
@@ -289,16 +294,17 @@ class Replace(Intervention):
 
 @dataclass(frozen=True)
 class Change(Intervention):
-    """Replace values by the result of a function that gets them.
+    """An edit that replaces values by the result of a function of these values.
 
         Change("decoder.layers.0.cross_attention.weights", lambda weights: weights.flip(-1))
 
     Two changes are equal only if their functions are the same object.
 
     Attributes:
+        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
         by: a function that gets a copy of the selected part, with the axes of the tensor, and returns a tensor of the same
             shape with real numbers. Scores that a mask hides stay hidden. If the function fails, or returns another shape, NaN
-            or numbers beyond ±10¹² (−∞ is allowed for scores), the pass raises PathError.
+            or numbers beyond ±10¹² (−∞ is allowed for scores), the forward pass raises PathError.
     """
 
     by: Callable[[Tensor], Tensor] | None = None
@@ -331,8 +337,8 @@ class Change(Intervention):
         return new
 
     def _check_form(self, new: Any, values: Tensor, tap: Tap) -> None:
-        """Check that the function returned real numbers, for a mask truth values, in the shape and on the device of `values`.
-        Raises PathError."""
+        """Raise PathError unless the function returned real numbers (for a mask: truth values) in the shape and on the device
+        of `values`."""
         if not isinstance(new, Tensor) or new.shape != values.shape:
             raise PathError(
                 "The function that changes {path} returned {new}; it must return a tensor of shape {shape} ({axes}).",

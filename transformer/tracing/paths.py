@@ -1,4 +1,4 @@
-"""The place of a tensor in the network: its dotted path as a typed value, and the three kinds of attention.
+"""The place of a tensor in the network: `TensorPath`, its dotted path taken apart, and `Kind`, the three kinds of attention.
 
     path = TensorPath.parse("encoder.layers.0.self_attention.scores")
     path.stack, path.layer, path.sublayer, path.name      # "encoder", 0, "self_attention", "scores"
@@ -37,7 +37,7 @@ ADD_NORM = "_add_norm"
 
 @dataclass(frozen=True)
 class TensorPath:
-    """The place of a tap, or of the module that has the tap, in the module tree.
+    """The dotted path of a tap (a tensor of the forward pass), or of the module that has the tap, taken apart.
 
     Attributes:
         stack: `encoder` or `decoder`; empty for embeddings, for masks, and for the tensors after the decoder.
@@ -53,10 +53,11 @@ class TensorPath:
 
     @classmethod
     def parse(cls, text: "str | TensorPath") -> "TensorPath":
-        """The path that a text describes. The path is not checked against a model (`find_tap` does this).
+        """The path that a text describes, such as `encoder.layers.0.self_attention.scores`. A TensorPath is returned unchanged.
+        The path is not checked against a model (`find_tap` does this).
 
         Raises:
-            PathError: `text` is neither a text nor a TensorPath.
+            PathError: `text` is neither a `str` nor a TensorPath.
         """
         if isinstance(text, TensorPath):
             return text
@@ -74,7 +75,7 @@ class TensorPath:
 
     @property
     def last(self) -> str:
-        """The last part: the name of the tap in its module."""
+        """The last part of the path, such as `scores`: the name of the tap in its module."""
         return str(self).rpartition(".")[2]
 
     @property
@@ -84,8 +85,8 @@ class TensorPath:
 
     @property
     def part(self) -> str:
-        """The sub-layer that the tensor belongs to. Tensors of `…_add_norm` belong to the sub-layer inside it. Empty outside
-        the layers."""
+        """The name of the attention or feed-forward network that the tensor belongs to, such as `cross_attention`. The tensors
+        of its residual connection and LayerNorm (`…_add_norm`) belong to it, too. Empty outside the layers."""
         return self.sublayer.removesuffix(ADD_NORM)
 
     @property
@@ -95,12 +96,12 @@ class TensorPath:
 
     @property
     def add_norm(self) -> "TensorPath":
-        """The path of the residual connection and LayerNorm around the sub-layer `part`."""
+        """The path of the module with the residual connection and LayerNorm around the sub-layer `part`."""
         return TensorPath(self.stack, self.layer, f"{self.part}{ADD_NORM}")
 
     @property
     def side(self) -> Side:
-        """The side, `source` or `target`, of the tensor's tokens; for a mask, the side of its keys."""
+        """Whether the tensor belongs to tokens of the `source` or of the `target`. For a mask, the side of its keys."""
         if self.stack:
             return STACK_SIDES[self.stack]
         return "source" if self.name.startswith("source_") else "target"
@@ -112,14 +113,14 @@ class TensorPath:
 
     @property
     def branch(self) -> Branch | None:
-        """The branch of an attention, `query`, `key` or `value`, that the tensor belongs to; None if it belongs to no
-        branch."""
+        """The branch of an attention, `query`, `key` or `value`, that the tensor belongs to; None for a tensor outside
+        the branches."""
         name = self.name.partition(".")[0]
         return next((branch for branch in BRANCHES if branch == name), None)
 
     def near(self, other: "TensorPath") -> str:
-        """The path without the leading parts that `other` has too: `query.heads` if `other` is in the same attention. The last
-        part always stays, also if the paths are equal."""
+        """The path as a text, without the leading parts that `other` has too: `query.heads` if `other` is in the same
+        attention. The last part always stays, also if the paths are equal."""
         mine, others = str(self).split("."), str(other).split(".")
         pairs = zip(mine[:-1], others, strict=False)
         same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -168,7 +169,7 @@ class Kind(StrEnum):
 
     @property
     def mask(self) -> TensorPath:
-        """The path of the mask that hides scores of this attention."""
+        """The path of the mask that hides scores of this attention: `source_mask` or `target_mask`."""
         return TensorPath(name=f"{self.keys}_mask")
 
     def path(self, layer: int) -> TensorPath:
@@ -183,11 +184,11 @@ class Kind(StrEnum):
 
 
 def find_tap(taps: Collection[str], path: object, of_attention: str = "weights") -> str:
-    """The path of a tap as a text. `path` is the path of the tap, or of the attention that the tap belongs to.
+    """The path of a tap (a tensor of the forward pass) as a text, after a check that the model has this tap.
 
     Args:
         taps: the paths of the model's taps.
-        path: a text or a `TensorPath`.
+        path: path of the tap, or of the attention that the tap belongs to: a text or a `TensorPath`.
         of_attention: the name of the tap to return if `path` is the path of an attention.
 
     Raises:
@@ -205,10 +206,10 @@ def find_tap(taps: Collection[str], path: object, of_attention: str = "weights")
 
 
 def check_index(name: str, index: object, count: int) -> None:
-    """Check that an index is a whole number from 0 to `count - 1`.
+    """Check that `index` is a whole number from 0 to `count - 1`.
 
     Args:
-        name: what `index` counts, for the message, such as `head`.
+        name: what `index` counts, such as `head`, for the error message.
 
     Raises:
         PathError: `index` is not such a number.

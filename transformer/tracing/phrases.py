@@ -43,7 +43,7 @@ NO_POSITION = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """The parts of a phrase, with the model and the text that it applies to.
+    """The parts of a typed edit such as `silence cross layer 1 head 2`, with the configuration and the lengths it applies to.
 
     Attributes:
         parts: name of a variable part → its text, as it was typed. Names: `kind`, `stack`, `sublayer`, `layer`, `head`, `query`
@@ -57,7 +57,7 @@ class Phrase:
     lengths: Mapping[str, int]
 
     def position(self, name: str) -> int:
-        """The position of the `query` or the `key`, counted from 0.
+        """The position that the phrase gives for the query or the key, counted from 0. `name` is `query` or `key`.
 
         Raises:
             InputError: the text has no such token.
@@ -70,11 +70,11 @@ class Phrase:
 
     @property
     def kind(self) -> Kind:
-        """The kind of attention."""
+        """The kind of attention that the phrase names."""
         return Kind.of(self.parts["kind"])
 
     def layer(self, stack: str) -> int:
-        """The index of the layer in `stack`, `encoder` or `decoder`, counted from 0.
+        """The index of the phrase's layer in `stack` (`encoder` or `decoder`), counted from 0.
 
         Raises:
             InputError: the model has no such layer.
@@ -90,12 +90,12 @@ class Phrase:
 
     @property
     def attention(self) -> TensorPath:
-        """The path of the attention. Raises the same errors as `layer`."""
+        """The path of the attention that the phrase names. Raises `InputError` if the model has no such layer."""
         return self.kind.path(self.layer(self.kind.stack))
 
     @property
     def heads(self) -> tuple[int, ...] | None:
-        """A tuple with the index of the head, counted from 0; None if the phrase names no head and so means all heads.
+        """A tuple with the index of the phrase's head, counted from 0; None if the phrase names no head and so means all heads.
 
         Raises:
             InputError: the model has no such head.
@@ -168,7 +168,7 @@ FORMS: tuple[tuple[str, str, Callable[[Phrase], Interventions]], ...] = (
 
 
 def interventions(phrase: str, config: NetworkConfig, lengths: Mapping[str, int] | None = None) -> Interventions:
-    """The interventions that a phrase describes.
+    """The interventions (edits of tensors during a forward pass) that a phrase describes.
 
     Args:
         phrase: a phrase in one of `FORMS`, such as `silence cross layer 1 head 2`. Capitals and additional spaces are allowed.
@@ -201,8 +201,8 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
     """The interventions that several phrases describe, in the same order. `config` and `lengths` are those of `interventions`.
 
     Raises:
-        InputError: `interventions` raises it (if there are several phrases, the message quotes the phrase), or `phrases` is not
-            a list.
+        InputError: as in `interventions` (if there are several phrases, the message quotes the invalid phrase); or `phrases` is
+            not a list.
         ConfigError: `config` is not a TransformerConfig or another NetworkConfig.
     """
     if isinstance(phrases, str) or not isinstance(phrases, Sequence):
@@ -219,11 +219,15 @@ def all_interventions(phrases: Sequence[str], config: NetworkConfig, lengths: Ma
 
 
 def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
-    """A phrase about a head, or about all heads of a layer if `head` is None. The arguments `layer` and `head` are counted from
-    0. `verb` is `silence` or `average`; or `block`, for a phrase that the function `block` completes with a query and a key.
+    """A phrase such as `silence cross layer 1 head 2`, which describes an edit of one head.
+
+    Args:
+        verb: `silence` or `average`; or `block`, for a phrase that the function `block` completes with a query and a key.
+        kind: `encoder`, `decoder` or `cross`.
+        layer, head: counted from 0, although the phrase counts from 1. If `head` is None, the phrase is about all heads.
 
     Raises:
-        HeadlightError: there is no such kind of attention, or a number is not a whole number from 0.
+        HeadlightError: there is no such kind, or `layer` or `head` is not a whole number of at least 0.
     """
     kind = Kind.of(kind)
     check_index("layer", layer, MOST_POSITIONS)
@@ -233,8 +237,8 @@ def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
 
 
 def block(kind: str, layer: int, head: int | None, query: int, key: int) -> str:
-    """The phrase that blocks the attention of one query to one key. All numbers are counted from 0. Raises the same errors as
-    `at_head`."""
+    """A phrase such as `block cross layer 1 head 2 query 3 key 5`: that query may not attend to that key. `kind`, `layer`,
+    `head` and the errors are those of `at_head`; `query` and `key` are counted from 0, also in the phrase."""
     check_index("query", query, MOST_POSITIONS)
     check_index("key", key, MOST_POSITIONS)
     return f"{at_head('block', kind, layer, head)} query {query} key {key}"

@@ -1,8 +1,8 @@
 """`Readout`: how a decoder computes logits from its residual stream, and which tensors it adds to that stream.
 
 The logit lens and the contributions to a logit need only the readout of a network, so they work for every network that has a
-readout. `readout_of` returns the readout of a `Transformer`. `transformer.huggingface.hf_readout` has the readouts of Hugging
-Face models.
+readout. `readout_of` returns the readout of a `Transformer`, and `transformer.huggingface.hf_readout` that of a Hugging Face
+model.
 """
 
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class Norm:
     def held(
         self, values: Float[Tensor, " d_model"], parts: Float[Tensor, "part d_model"]
     ) -> tuple[Float[Tensor, "part d_model"], Float[Tensor, " d_model"]]:
-        """The parts of a sum after the norm, each divided by the standard deviation of the whole sum; of an RMSNorm, by the
-        whole sum's root mean square. With this divisor held fixed, the norm is linear.
+        """The norm of each part of a sum, with the divisor of the whole sum: its standard deviation, or for an RMSNorm its root
+        mean square. With this divisor held fixed, the norm is linear.
 
         Args:
-            values: the sum that the norm reads.
+            values: the whole sum, which determines the divisor.
             parts: the parts that the norm is applied to.
 
         Returns:
@@ -61,9 +61,10 @@ class Sublayer:
     """A sub-layer of a decoder.
 
     Attributes:
-        path: path of the sub-layer, such as `decoder.layers.0.self_attention`. Its tap `output` has the tensor that the
-            sub-layer adds to the stream, before `after` and `factor` are applied.
-        weight, bias: weight [d_model, head · d_head] and bias of the map after the heads; None for a feed-forward network.
+        path: path of the sub-layer, such as `decoder.layers.0.self_attention`. Its tensor `output` is added to the residual
+            stream, after `after` and `factor` are applied to it.
+        weight, bias: weight [d_model, head · d_head] and bias of the output projection of an attention; None for a
+            feed-forward network, and `bias` also if there is no bias.
         after: the norm between the sub-layer's output and the stream; None if there is no such norm.
         factor: the factor that the output is multiplied by, after the norm `after`.
         post: the norm that is applied to the residual sum (post-norm); None for pre-norm.
@@ -79,17 +80,19 @@ class Sublayer:
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """How logits are computed from the residual stream.
+    """How a decoder computes logits from its residual stream.
 
     Attributes:
-        start: path of the stream before the first norm and layer.
+        start: path of the stream's tensor before the first norm and layer.
         position: path of the vectors of the positions in `start`; empty if the network adds no position vectors.
         first: the norm that is applied to `start`; None if there is no such norm.
-        stream: paths of the stream before the first layer and after each layer.
+        stream: paths of the stream's tensors before the first layer and after each layer.
         sublayers: the decoder's sub-layers in the order in which they run. A decoder alone skips some of them.
         final: the norm after the last layer; None if there is no such norm.
-        smaller: a linear map without bias after the norm `final`, to vectors of another width; None if there is no such map.
-        weight, bias: weight and bias of the output layer, with a row of `weight` and a number of `bias` for each token.
+        smaller: weight of a linear map without bias after the norm `final`, to vectors of another width; None if there is no
+            such map.
+        weight, bias: weight and bias of the output layer, with a row and a number for each token; `bias` is None if the layer
+            has no bias.
         factor: the factor that the product with `weight` is multiplied by.
         cap: the logits are limited to between −cap and cap by `cap · tanh(logit / cap)`; 0 if they are not limited.
     """
@@ -117,7 +120,7 @@ class Readout:
         return logits if not self.cap else self.cap * (logits / self.cap).tanh()
 
     def uncapped(self, stream: Float[Tensor, "batch position d_model"]) -> Float[Tensor, "batch position vocab"]:
-        """The logits as in `logits`, but without the limit `cap`."""
+        """The logits that the network would compute if `stream` were the output of its last layer, before the limit `cap`."""
         read = self.read(stream)
         read = read if self.smaller is None else nn.functional.linear(read, self.smaller)
         return nn.functional.linear(self.factor * read, self.weight, self.bias)
@@ -127,18 +130,18 @@ class Readout:
         return stream if self.final is None else self.final.module(stream)
 
     def direction(self, token: int) -> tuple[Float[Tensor, " d_model"], float]:
-        """A vector and the token's bias, in double precision. The logit of a token, before the limit `cap`, is the dot product
-        of this vector with the stream after the norm `final`, plus the bias."""
+        """The vector and the bias, in double precision, that give the logit of `token` (an id). Before the limit `cap`, the
+        logit is the dot product of the vector with the stream after the norm `final`, plus the bias."""
         row = self.weight[token].double()
         row = row if self.smaller is None else row @ self.smaller.double()
         return self.factor * row, 0.0 if self.bias is None else float(self.bias[token])
 
 
 def readout_of(model: object) -> Readout:
-    """How the decoder of a Transformer of this project computes its logits.
+    """The Readout of a model: how its decoder computes logits from the residual stream.
 
     Raises:
-        InputError: `model` is not a Transformer.
+        InputError: `model` is not a `Transformer` of this project.
     """
     if not isinstance(model, Transformer):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)

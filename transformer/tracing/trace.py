@@ -43,11 +43,11 @@ def as_array(values: Tensor) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """One tensor of the forward pass.
+    """One tensor of a traced forward pass.
 
     Attributes:
-        path: path of the tensor's tap in the module tree.
-        axes: the name of each axis.
+        path: the tensor's place in the model, such as `encoder.layers.0.self_attention.weights`.
+        axes: the name of each axis, such as `("batch", "head", "query", "key")`.
         stored: the tensor, or a function that computes it again. For example, scores of models of Hugging Face are not kept.
     """
 
@@ -57,7 +57,8 @@ class Activation:
 
     @property
     def values(self) -> Tensor:
-        """The tensor itself, not a copy. Do not write to it, because the trace is shared."""
+        """The tensor itself, not a copy; if it was not kept, it is computed again. Do not write to it, because the trace is
+        shared."""
         return loaded(self.stored)
 
     @property
@@ -67,7 +68,7 @@ class Activation:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the kept tensor; 0 for a tensor that is computed again."""
+        """Number of bytes of the kept tensor; 0 for a tensor that is computed again each time it is read."""
         return self.stored.nbytes if isinstance(self.stored, Tensor) else 0
 
     def numpy(self) -> np.ndarray:
@@ -94,14 +95,14 @@ class Trace:
     Attributes:
         config: configuration of the model: a `TransformerConfig`, or another `NetworkConfig`, which has only some of its
             fields.
-        activations: path → activation.
+        activations: path of a tensor → the tensor with its axes.
         source_ids, target_ids: the ids that the model read, a row for each text of the batch; no rows for a side that did not
             run. The target is the decoder's input, which starts with `<sos>`; row `t` of the logits predicts token `t + 1`.
         source_tokens, target_tokens: the tokens of these ids, which label the axes.
         used_masks: path of an attention → the mask that it used, after all edits: True where a query may attend to a key. An
             axis of size 1 means "the same for all".
-        source_words, target_words: for each token, the number of the word that it is a piece of; no rows if every token is a
-            word.
+        source_words, target_words: for each token, the number of the word that it is a piece of, counted from 0 in each text;
+            None for special tokens. No rows if every token is a word.
         derived: name → a result that another module has computed from the trace. It is kept as long as the trace.
     """
 
@@ -135,7 +136,7 @@ class Trace:
         return isinstance(text, str) and text in self.activations
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """The activation at a path. For the path of an attention, its weights.
+        """The tensor at a path, as an Activation. For the path of an attention, the attention weights.
 
         Raises:
             PathError: no tensor has that path; the message lists the nearest paths.
@@ -144,13 +145,13 @@ class Trace:
 
     @property
     def logits(self) -> Float[Tensor, "batch ..."]:
-        """Scores before softmax, `[batch, target, vocab]`: for the token after each target position. The logits of a classifier
-        are for its labels, `[batch, label]`. Raises `PathError` for a model without an output layer."""
+        """The output before softmax: a number for each possible token after each target position, `[batch, target, vocab]`; of
+        a classifier, a number for each label, `[batch, label]`. Raises `PathError` for a model without an output layer."""
         return self["logits"].values
 
     @property
     def probabilities(self) -> Float[Tensor, "batch ..."]:
-        """Softmax of the logits: each row sums to 1. Raises the same error as `logits`."""
+        """Softmax of `logits`: each row sums to 1. Raises `PathError` for a model without an output layer."""
         return self["probabilities"].values
 
     @property
@@ -194,36 +195,43 @@ class Trace:
         return self.source_tokens if one_of("side", side, SIDES) == "source" else self.target_tokens
 
     def words_of(self, side: Side) -> Words:
-        """For each token of a side, the number of the word that it is a piece of; no rows if every token is a word. Raises the
-        same errors as `tokens_of`."""
+        """For each token of a side, `source` or `target`, the number of the word that it is a piece of (`source_words`). Raises
+        `ConfigError` if there is no such side."""
         return self.source_words if one_of("side", side, SIDES) == "source" else self.target_words
 
     def ids_of(self, side: Side) -> Ids:
-        """The ids of a side, a row for each text of the batch. Raises the same errors as `tokens_of`."""
+        """The token ids of a side, `source` or `target`, a row for each text of the batch. Raises `ConfigError` if there is no
+        such side."""
         return self.source_ids if one_of("side", side, SIDES) == "source" else self.target_ids
 
     # --- attention -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that ran: all three, or only one if the run had only a source or only a target."""
+        """The kinds of attention that ran, of `encoder`, `decoder` and `cross`: all three, or only one if the run had only a
+        source or only a target."""
         sides = {side for side in ("source", "target") if f"{side}_mask" in self}
         return tuple(kind for kind in Kind if {kind.queries, kind.keys} <= sides)
 
     def layers(self, kind: str) -> int:
-        """The number of layers that have this kind of attention. Raises the same `InputError` as `attention`."""
+        """The number of layers with a kind of attention: `encoder`, `decoder` or `cross`. Raises `InputError` if there is no
+        such kind, or if it did not run."""
         kind = self._ran(kind)
         return self.config.encoder_layers if kind.stack == "encoder" else self.config.decoder_layers
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer of this kind. Raises the same errors as `attention`."""
+        """The number of heads in each layer with this kind of attention. `kind` and the errors are those of `attention`."""
         return self.weights(kind, 0).shape[1]
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tokens of the queries and of the keys of a kind of attention, for one text of the batch.
 
+        Args:
+            kind: `encoder`, `decoder` or `cross`.
+            item: number of the text, counted from 0.
+
         Raises:
-            InputError: as in `attention`.
+            InputError: there is no such kind, or this kind did not run.
             PathError: the batch has no text with this number.
         """
         kind = self._ran(kind)
@@ -232,10 +240,11 @@ class Trace:
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
         """A name for each query of a kind of attention, for one text of the batch. A query of the decoder reads a token and
-        writes the next one, so its name has both: `la → rue`. Other queries, and padding, have the name of their token.
+        predicts the next one, so its name has both: `la → rue`. Other queries, and padding, have the name of their token.
 
         Args:
-            end: the name of the token that the last query of the decoder writes, which the target does not contain.
+            kind, item: as in `tokens`.
+            end: the name of the token that the decoder's last query predicts, because the target does not contain it.
 
         Raises:
             InputError, PathError: as in `tokens`; or `end` is not a text.
@@ -251,7 +260,7 @@ class Trace:
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
         """The attention weights of every layer and head of a kind: `encoder`, `decoder` or `cross`. The layers are copied into
-        one tensor, which is kept; `weights` returns one layer without a copy. Do not write to it, because the trace is shared.
+        one tensor, which the trace keeps: do not write to it. `weights` returns one layer without a copy.
 
         Raises:
             InputError: there is no such kind, or this kind did not run.
@@ -288,14 +297,15 @@ class Trace:
         return self.weights(kind, layer)[item, head]
 
     def attention_path(self, kind: str, layer: int) -> TensorPath:
-        """The path of an attention. Raises the same errors as `weights`."""
+        """The path of the attention of a kind in a layer, such as `decoder.layers.0.cross_attention`. Arguments and errors are
+        those of `weights`."""
         kind = self._ran(kind)
         check_index("layer", layer, self.layers(kind))
         return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where a query may attend to a key, because the key is neither masked nor blocked. The tensor has all layers and
-        is kept. Raises the same errors as `attention`."""
+        """True where a query may attend to a key, because neither a mask nor an edit hides the key. The trace keeps the tensor.
+        `kind` and the errors are those of `attention`."""
         kind = self._ran(kind)
         if kind not in self._allowed:
             hidden = [self.hidden(kind.path(layer)) for layer in range(self.layers(kind))]
@@ -305,15 +315,15 @@ class Trace:
         return self._allowed[kind]
 
     def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
-        """True where a query may attend to a key, for one head and one text. Raises the same errors as `head`."""
+        """True where a query may attend to a key, for one head and one text. Arguments and errors are those of `head`."""
         self._check_head(kind, layer, head, item)
         return self.allowed(kind)[layer, item, head]
 
     def hidden(self, attention: str | TensorPath) -> Bool[Tensor, "batch head query key"]:
-        """True where a query may not attend to a key, for the attention at a path.
+        """True where a query may not attend to a key, for the attention at a path such as `encoder.layers.0.self_attention`.
 
         Raises:
-            PathError: there is no such attention; the message lists the nearest paths.
+            PathError: there is no such attention in this run; the message lists the nearest paths.
         """
         path = self._attention(attention)
         keep = self.used_masks[str(path)]
@@ -323,8 +333,8 @@ class Trace:
         return hidden_keys(keep, scores.values)
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
-        """True for a query that may attend to no key. Its weights are zero. But if the mask itself hides every key and
-        `mask_fill` is a finite number, its weights are equal. Raises the same errors as `attention`."""
+        """True for a query that may attend to no key. Its weights are zero, or equal to each other if the mask itself hides
+        every key and `mask_fill` is a finite number. `kind` and the errors are those of `attention`."""
         return ~self.allowed(kind).any(-1)
 
     def _attention(self, attention: str | TensorPath) -> TensorPath:
@@ -355,16 +365,16 @@ class Trace:
 
     @cached_property
     def tensor_bytes(self) -> int:
-        """Bytes of memory of the trace's tensors. Tensors that are views of the same memory are counted once."""
+        """Number of bytes of the trace's tensors and masks. Tensors that are views of the same memory are counted once."""
         stored = [*(activation.stored for activation in self), *self.used_masks.values()]
         tensors = (values for values in stored if isinstance(values, Tensor))
         return sum({values.untyped_storage().data_ptr(): values.nbytes for values in tensors}.values())
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes of memory of the trace after all its methods were called: its tensors; a copy of each attention weight, which
-        `attention` keeps; one byte for each weight, which `allowed` keeps; and, if tokens are pieces of words, the tensors of
-        the trace between words (`transformer.analysis.word_trace.WordTrace`)."""
+        """Number of bytes that the trace needs after all its methods were called: its tensors; a copy of each attention weight,
+        which `attention` keeps; one byte for each weight, which `allowed` keeps; and, if tokens are pieces of words, the
+        tensors of the trace between words (`transformer.analysis.word_trace.WordTrace`)."""
         weights = (activation.values for activation in self if activation.path.endswith(".weights"))
         return self.tensor_bytes + sum(values.nbytes + values.numel() for values in weights) + self._word_bytes
 
@@ -387,8 +397,8 @@ class Trace:
 
 
 def unpadded_length(ids: Sequence[int], pad: int | None) -> int:
-    """The number of ids before the padding at the end of a row. The first id always counts, because a target of T5 starts with
-    the id of padding. Negative ids are padding, too: in a vocabulary without padding, and in a trace of words."""
+    """The number of ids in a row without the padding at its end. `pad` is the id of padding, or None. The first id always
+    counts, because a target of T5 starts with the id of padding. Negative ids are padding, too."""
     return max((place + 1 for place, token in enumerate(ids) if token >= 0 and token != pad), default=1)
 
 
@@ -402,17 +412,18 @@ def run_traced(
     source_words: Words = (),
     target_words: Words = (),
 ) -> Trace:
-    """The trace of one forward pass, with the tensor of every tap. Its logits equal `model(source, target)` bit for bit.
+    """Run the model once, and return a trace with every tensor of the forward pass. Without edits, its logits equal
+    `model(source, target)` bit for bit.
 
     Args:
         model: the model, in evaluation mode. A trace of a model in training mode shows its dropout.
         source, target: token ids, as in `Transformer.forward`.
-        edits: interventions.
-        source_tokens, target_tokens: labels of the axes: a row for each text, a label for each id. By default the ids.
-        source_words, target_words: as in `Trace`.
+        edits: interventions, which change tensors during the pass.
+        source_tokens, target_tokens: labels of the axes: a row for each text, a label for each id. By default, the ids.
+        source_words, target_words: for each id, the number of its word, as in `Trace`. Leave them out if every token is a word.
 
     Raises:
-        InputError: as in `Transformer.forward`; or there is not exactly one token, or one word, for each id.
+        InputError: as in `Transformer.forward`; or there is not exactly one label, or one word, for each id.
         PathError: an edit does not fit the model. It is raised before anything runs.
     """
     with torch.inference_mode(), tracing(model, edits) as values:
