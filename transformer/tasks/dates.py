@@ -184,7 +184,7 @@ class Style(NamedTuple):
 
     @property
     def form(self) -> str:
-        """The name of the style: 4 July 1998 written in it, without the parts that `details` names."""
+        """The name of the style: 4 July 1998 written in this style, without the parts that `details` names."""
         in_words = self.order in ("day month", "month day")
         bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
         return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
@@ -283,7 +283,7 @@ def _fields(tokens: Sequence[str]) -> Fields | None:
 
 
 def parse(tokens: Sequence[str]) -> ParsedDate | None:
-    """The date that the source tokens say; None if they are not a date from 1950 to 2049. The weekday is not checked."""
+    """The date written in the source tokens; None if they are not a date from 1950 to 2049. The weekday is not checked."""
     fields = _fields(tokens)
     try:
         date = datetime.date(fields.year, fields.month, fields.day) if fields else None

@@ -1,4 +1,4 @@
-"""The base class of the tasks of letters. In each task, the answer has the letters of the source in a different order."""
+"""The base class of the tasks of letters: the answer has the letters of the source, in an order that each task defines."""
 
 import random
 import string

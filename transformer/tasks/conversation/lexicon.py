@@ -1,4 +1,4 @@
-"""The words of `data`, with all forms that the grammar uses."""
+"""The words of the grammar, read from the files in `data`, with all forms that the grammar uses."""
 
 import csv
 from collections.abc import Iterator
@@ -145,7 +145,7 @@ class Verb:
         with_etre: whether its passé composé is formed with être.
         pattern: words for what may follow the verb, such as object, object? (an optional object), to, from, place, generic (an
             object without an article means the whole kind), de (the object follows `de`).
-        preposition: the French preposition before the object; empty for none.
+        preposition: the French preposition before the object; empty if there is none.
         past_imperfect: whether its past is the imparfait: `i wanted` → `je voulais`.
         objects: the kinds of noun that are sampled as its object. If `strict`, only these kinds are parsed.
         subjects: the kinds of noun that are sampled as its subject, besides people.

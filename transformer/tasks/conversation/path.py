@@ -139,7 +139,7 @@ class ParsingPath:
     """A path that parses a text, in every way that the grammar allows.
 
     Attributes:
-        next_words: the words that may follow the text, in the order in which they were noted.
+        next_words: the words that may follow the text, in the order in which they were found.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -217,7 +217,7 @@ class ParsingPath:
             self.next_words[word] = None
 
     def _note_all(self, words: Iterable[str]) -> None:
-        """Note words as words that may follow the text. None of them may be empty."""
+        """Note words as words that may follow the text. The words must not be empty."""
         if self.article:
             for word in words:
                 self._note(word)

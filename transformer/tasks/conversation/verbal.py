@@ -555,7 +555,8 @@ def question(
     parses.
 
     `gap`, `time` and `place` are as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the
-    agreement of an object before the verb, because a participle agrees with it.
+    agreement of an object before the verb (`how many books did you buy`), because a participle agrees with it; None without
+    such an object.
     """
     options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
     starts = {
