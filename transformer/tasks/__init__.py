@@ -1,4 +1,5 @@
-"""The tasks of the shipped models. To add a task, add a module to this folder; the code below finds it.
+"""The tasks: small languages that the shipped models are trained on. To add a task, add a module to this folder; the code below
+finds it.
 
 Every class in a module of this folder that derives from `Task` and has no abstract methods is a task.
 """
@@ -32,7 +33,7 @@ TASKS: dict[str, Task] = _tasks()
 
 
 def find_task(name: str) -> Task:
-    """The task with this name.
+    """The task with this name, such as "reverse"; the keys of `TASKS` are all names.
 
     Raises:
         InputError: no task has this name.

@@ -65,9 +65,9 @@ class Addition(Task):
         return super().remark(source)
 
     def alignment(self, source: Sequence[str], target: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
-        """Pairs (target index, source index). Each answer digit comes from the digits of both numbers in its column. A leading
-        digit that is only a carry comes from the column that carries. The columns are those of the right answer, so `target`
-        may be incomplete. Returns None if the source is not a sum."""
+        """Pairs (target index, source index), counted from 0. Each answer digit comes from the digits of both numbers in its
+        column. A leading digit that is only a carry comes from the column that carries. The columns are those of the right
+        answer, so `target` may be incomplete. Returns None if the source is not a sum."""
         numbers = _numbers(source)
         if numbers is None:
             return None

@@ -7,7 +7,7 @@ from transformer.tasks.task import Example
 
 
 class Copy(LetterTask):
-    """The k-th letter of the answer is the k-th letter of the source."""
+    """The task: copy letters. The k-th letter of the answer is the k-th letter of the source."""
 
     name = "copy"
     description = "letters in, the same letters out"

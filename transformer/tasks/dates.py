@@ -64,7 +64,7 @@ ISO_PLACES = {"year": range(4), "month": range(5, 7), "day": range(8, 10)}
 
 
 class ParsedDate(NamedTuple):
-    """A date, and for each of "year", "month" and "day" the indices of the source tokens that it was read from."""
+    """A date, and for each of "year", "month" and "day" the indices (from 0) of the source tokens that it was read from."""
 
     date: datetime.date
     tokens: dict[str, range]
@@ -157,11 +157,12 @@ class Style(NamedTuple):
     """A way to write a date.
 
     Attributes:
-        order: one of `ORDERS`.
+        order: "day month" (`14 july 1998`), "month day" (`july 14, 1998`), "numbers" (`14/7/98`) or "year first"
+            (`1998-07-14`).
         weekday: `long` or `short`; empty for no weekday.
         wrong_weekday: number of days added to the right weekday; 0 for the right weekday.
         weekday_comma, comma: whether a comma is written after the weekday, and before the year.
-        the, of: whether these words are written.
+        the, of: whether the word `the` is written before the day, and `of` after it.
         suffix: `st`, `nd`, …; `right` for the right suffix, empty for no suffix.
         separator: the sign between numbers, or `-` on both sides of a month's name; otherwise empty.
         short_month, short_year, padded_day, padded_month: whether these are written like `jul`, `98`, `04`, `07`.
@@ -183,7 +184,7 @@ class Style(NamedTuple):
 
     @property
     def form(self) -> str:
-        """The name of the style: 4 July 1998 written in it, without the parts that `details` names."""
+        """The name of the style: 4 July 1998 written in this style, without the parts that `details` names."""
         in_words = self.order in ("day month", "month day")
         bare = self._replace(weekday="", weekday_comma=False, comma=False, the=False, of=False, suffix="")
         return bare._replace(padded_day=self.padded_day and not in_words, padded_month=self.padded_day).write(NAMESAKE)
@@ -206,7 +207,7 @@ class Style(NamedTuple):
         return tuple(name for name, is_written in written.items() if is_written)
 
     def write(self, date: datetime.date) -> str:
-        """A date in this style."""
+        """The text of a date in this style, such as `14 july 1998`."""
         day = f"{date.day:02}" if self.padded_day else f"{date.day}"
         year = f"{date:%y}" if self.short_year else f"{date.year}"
         if self.order in ("numbers", "year first"):
@@ -225,7 +226,7 @@ class Style(NamedTuple):
 
 
 def sample_style(rng: random.Random) -> Style:
-    """A random style. `parse` accepts every style that can be sampled; common styles are sampled most often."""
+    """A random style; common styles are sampled most often. `parse` can read dates in every style that can be sampled."""
 
     def chance(share: float) -> bool:
         return rng.random() < share
@@ -261,8 +262,8 @@ def sample_style(rng: random.Random) -> Style:
 
 
 class Fields(NamedTuple):
-    """The day, month and year in the source tokens, and the span of each (start, end) in the tokens joined by spaces. Two-digit
-    years are completed. The date may not exist (31 February)."""
+    """The day, month and year in the source tokens, and the span of each field: the character indices (start, end) in the
+    tokens joined by spaces. Two-digit years are completed. The date may not exist (31 February)."""
 
     day: int
     month: int
@@ -282,7 +283,7 @@ def _fields(tokens: Sequence[str]) -> Fields | None:
 
 
 def parse(tokens: Sequence[str]) -> ParsedDate | None:
-    """The date in the source tokens; None if it is not a date from 1950 to 2049. The weekday is not checked."""
+    """The date written in the source tokens; None if they are not a date from 1950 to 2049. The weekday is not checked."""
     fields = _fields(tokens)
     try:
         date = datetime.date(fields.year, fields.month, fields.day) if fields else None

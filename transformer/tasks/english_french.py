@@ -65,8 +65,8 @@ class EnglishFrench(Task):
                 return Pair(" ".join(sentence.english), join_elided(sentence.french), sentence.frame)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """An endless iterator of pairs of a split, as in every task. In some pairs, made-up words replace the names of people
-        and cities in both languages. From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
+        """An endless iterator of pairs of a split. In some pairs, made-up words replace the names of people and cities in both
+        languages. From these pairs, a model learns to write `<unk>` for an `<unk>` in the source."""
         rng = random.Random(f"{self.name}/{split}/{seed}/{UNKNOWN_NAME}")
         for pair in super().pairs(split, seed):
             disguised = None
@@ -88,8 +88,8 @@ class EnglishFrench(Task):
         return self._with_names(tokens, unknown) if unknown and "".join(unknown).isalpha() else None
 
     def next_words(self, source: str) -> list[str]:
-        """Words that may follow the beginning of a source. The word classes take turns, and within a class the words that make
-        most sense come first. Empty if no sentence of the grammar begins like this."""
+        """Words that may follow `source`, the beginning of a text. Words of different classes (noun, verb, …) alternate; within
+        a class, the words that make most sense come first. Empty if no sentence of the grammar begins like this."""
         by_class: dict[str, list[str]] = {}
         for word in self._next_known(split_english(source)):
             by_class.setdefault(self.word_class(word, "source") or "", []).append(word)
@@ -118,8 +118,9 @@ class EnglishFrench(Task):
         return difflib.get_close_matches(tokens[index], self._next_known(tokens[:index]), n=SUGGESTED, cutoff=0.6)
 
     def split_key(self, source: str) -> str:
-        """The sentence without its final mark and without an opening such as `hello` or `yes`; if it has a reason (`because
-        …`), only the clause before it. So a clause is in the same split with any opening, reason or final mark."""
+        """The text whose hash decides the split of a sentence: the sentence without its final mark and without an opening such
+        as `hello` or `yes`; if it has a reason (`because …`), only the clause before it. So a clause is in the same split with
+        any opening, reason or final mark."""
         tokens = split_english(source)
         if "because" in tokens[1:]:
             tokens = tokens[: tokens.index("because", 1)]
@@ -131,9 +132,9 @@ class EnglishFrench(Task):
         return self.split_key(rest) if rest.strip(" .?") else text
 
     def is_held_out(self, source: str) -> bool:
-        """Whether a sentence is held out of training, by its hash as in every task. Fixed phrases and the shortest sentences
-        are never held out, because their meaning does not follow from their words (`see you soon`). The clause `the animal did
-        not cross the street` is always held out, with any reason."""
+        """Whether a sentence is held out of training, which its hash decides as in every task. Fixed phrases and the shortest
+        sentences are never held out, because their meaning does not follow from their words (`see you soon`). The clause `the
+        animal did not cross the street` is always held out, with any reason."""
         key = self.split_key(source)
         if key == SIGNATURE:
             return True
@@ -141,7 +142,7 @@ class EnglishFrench(Task):
 
     def reference_pairs(self, count: int, seed: int | str, split: Split = "held-out") -> list[ReferencePair]:
         """`count` different pairs of sentences of `split`, to measure how much the attention of a head depends on the adjective
-        after `because`. The sentences have no period and are no questions."""
+        after `because`. The sentences are statements without a period."""
         rng = random.Random(f"{self.name}/reference/{split}/{seed}")
         pairs: dict[ReferencePair, None] = {}
         while len(pairs) < count:
@@ -156,7 +157,8 @@ class EnglishFrench(Task):
         return (ENGLISH if side == "source" else FRENCH).get(token)
 
     def main_clause(self, path: SamplingPath) -> Main:
-        """Say the English clause before `because` on `path`. Returns its French, and the nouns that a pronoun may refer to."""
+        """The clause before `because`, sampled on `path`: its French words, whether it is in the past, and the nouns that a
+        pronoun may refer to."""
         return main_clause(path)
 
     def _next_known(self, tokens: Sequence[str]) -> list[str]:
@@ -184,8 +186,8 @@ class EnglishFrench(Task):
 
     def _with_stand_ins(self, tokens: Sequence[str], stand_ins: dict[str, str]) -> str | None:
         """The French of a text, parsed with known names in place of its unknown words. In the French, the unknown words replace
-        the known names again. None if the text cannot be parsed so, if it already has one of the known names, or if a name is
-        not as often in the French as in the text."""
+        the known names again. None if the text cannot be parsed with these names, if it already has one of the known names, or
+        if a name is not as often in the French as in the text."""
         sentence = self.grammar.parse([stand_ins.get(token, token) for token in tokens])
         if sentence is None or any(name in tokens for name in stand_ins.values()):
             return None
@@ -255,7 +257,7 @@ def _made_up_word(rng: random.Random) -> str:
 
 
 class EnglishFrenchStatic(EnglishFrench):
-    """The task: translate sentences of one rigid form, with or without a reason (`because …`).
+    """The task: translate sentences of one fixed form, with or without a reason (`because …`).
 
     The two nouns have fixed positions, so a model can write the right pronoun even if no head's attention depends on the
     adjective.

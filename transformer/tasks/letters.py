@@ -1,4 +1,4 @@
-"""The base class of the tasks of letters. Each task has another order of the source's letters in the answer."""
+"""The base class of the tasks of letters: the answer has the letters of the source, in an order that each task defines."""
 
 import random
 import string
@@ -25,14 +25,15 @@ class LetterTask(Task):
 
     @abstractmethod
     def order(self, letters: Sequence[str]) -> Sequence[int]:
-        """For each letter of the answer, its index in the source."""
+        """For each letter of the answer, its index in `letters`, the letters of the source, counted from 0."""
 
     def sample(self, rng: random.Random) -> Pair:
         letters = rng.choices(LETTERS, k=rng.randint(1, LONGEST))
         return self.pair(letters)
 
     def pair(self, letters: Sequence[str], *details: str) -> Pair:
-        """The pair whose source is these letters. `details` are further groups of the pair, as in `Pair`."""
+        """The pair whose source is these letters. `details` names further groups in which its accuracy is reported, as in
+        `Pair`."""
         return Pair("".join(letters), self._answer(letters), f"length {len(letters)}", details)
 
     def solve(self, source: str) -> str | None:

@@ -7,7 +7,7 @@ from transformer.tasks.task import Example
 
 
 class Reverse(LetterTask):
-    """The k-th letter of the answer is the k-th letter of the source from its end."""
+    """The task: reverse letters. The k-th letter of the answer is the k-th letter of the source from its end."""
 
     name = "reverse"
     description = "letters in, the same letters backwards out"

@@ -12,11 +12,11 @@ FEW_LETTERS_SHARE = 0.6
 
 
 class Sort(LetterTask):
-    """The k-th letter of the answer is the k-th letter of the source in alphabetical order. Duplicates are kept; in the
-    alignment, equal letters stay in the order of the source.
+    """The task: sort letters. The k-th letter of the answer is the k-th letter of the source in alphabetical order. Duplicates
+    are kept; in the alignment, equal letters stay in the order of the source.
 
     If all letters were sampled from the whole alphabet, texts with many repeated letters such as `hahahaha` would be very rare.
-    So in some texts, the letters are sampled from only a few.
+    So many texts are sampled from only a few different letters.
     """
 
     name = "sort"

@@ -1,1 +1,2 @@
-"""Look into any `torch.nn.Module`: its tensors and attentions (`watch`), and where it differs from our network (`compare`)."""
+"""Look into any `torch.nn.Module`: its tensors and attentions (`watch`), and where it differs from our network, `Transformer`
+(`compare`)."""

@@ -1,4 +1,4 @@
-"""Changes of a pass of our network, which `compare` tries: edits of tensors, replaced parts of the network, other ids."""
+"""Changes of a pass of our `Transformer` that `compare` tries: edits of tensors, replaced parts of the network, other ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,10 +14,10 @@ from transformer.network.tap import Edit, Recording, Scope, Tap, Traceable, trac
 
 @dataclass(frozen=True, eq=False)
 class Change(Edit):
-    """An edit that computes a tensor again from tensors that came before it in the pass.
+    """An edit that replaces one tensor by a function of this tensor and of tensors that came before it in the pass.
 
     Attributes:
-        path: path of the tap.
+        path: path of the tensor.
         function: called with the tensor and the `Scope` of the pass, whose `values` are the tensors so far; returns the new
             tensor.
     """
@@ -37,7 +37,7 @@ class Change(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Alteration:
-    """A change of a pass.
+    """A change of a pass of our `Transformer`.
 
     Attributes:
         edits: edits of tensors.
@@ -56,14 +56,14 @@ class Alteration:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A mistake that somebody may have made, at one place.
+    """A mistake that `compare` tries in our `Transformer`, at one place or group of places.
 
     Attributes:
         names: a short name of the mistake; two names if two mistakes are made at once.
         words: the mistakes in words, one for each name.
         where: the place in words; empty if the mistake has only one place.
-        parts: what the mistake changes: paths of sub-layers, `source_embedding`, `target_embedding`, `encoder`, `decoder` or
-            `logits`.
+        parts: the parts of the network that the mistake changes: paths of sub-layers, `source_embedding`, `target_embedding`,
+            `encoder`, `decoder` or `logits`.
         make: a function that returns the change.
     """
 
@@ -77,7 +77,7 @@ class Candidate:
 def run_altered(
     model: Transformer, source: Tensor, target: Tensor, alterations: Sequence[Alteration]
 ) -> tuple[Tensor, Recording]:
-    """The logits and all tensors of a pass of our network with all these changes at once."""
+    """The logits and all tensors of a pass of our `Transformer` with all of `alterations` at once."""
     for each in alterations:
         source = source if each.source is None else each.source
         target = target if each.target is None else each.target
@@ -95,7 +95,7 @@ def run_altered(
 
 @contextmanager
 def replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
-    """Within this context, the attribute or submodule `name` of a module is `value`."""
+    """A context within which the attribute or submodule `name` of a module is `value`."""
     own = name in vars(module) or name in module._modules
     before = getattr(module, name)
     setattr(module, name, value)

@@ -1,4 +1,4 @@
-"""Mistakes in an attention: scaling, masks, softmax, heads, and what is attended to."""
+"""Mistakes in an attention: scaling, masks, softmax, heads, and wrong inputs."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from transformer.watching.places import Setting
 
 
 def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
-    """Every mistake to try in an attention, at every place."""
+    """Yields the mistakes that `compare` tries in an attention, at every place."""
     yield from scalings(setting)
     yield from masks(setting)
     yield from after_softmax(setting)
@@ -29,7 +29,8 @@ def attention_mistakes(setting: Setting) -> Iterator[Candidate]:
 
 
 def scalings(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: scores that are not scaled, or scaled by another factor than in our network."""
+    """Yields the mistakes that `compare` tries in the scaling: scores that are not scaled, or are scaled by another factor than
+    in our `Transformer`."""
     divisor, config = setting.config.score_scale, setting.config
     numbers = {
         "no scaling": ("scores are not divided by √d_head", 1.0),
@@ -60,14 +61,15 @@ def _times(factor: float, values: Tensor, _scope: Scope) -> Tensor:
 def _each(
     setting: Setting, name: str, words: str, tap: str, function: Callable[[Tensor, Scope], Tensor], *kinds: Kind
 ) -> Iterator[Candidate]:
-    """A candidate for each group of attentions of these `kinds`: `function` changes the tensor `tap` of each of them."""
+    """Yields a candidate for each group of attentions of these `kinds`: `function` changes the tensor `tap` of each
+    attention."""
     for where, paths in setting.attention_places(*kinds):
         edits = tuple(Change(f"{path}.{tap}", function) for path in paths)
         yield Candidate((name,), (words,), where, paths, partial(Alteration, edits))
 
 
 def projections(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: query, key and value exchanged, or a projection left out."""
+    """Yields the mistakes that `compare` tries in projections: query, key and value exchanged, or a projection left out."""
     for order in [*permutations(range(3))][1:]:
         changed = [f"{BRANCHES[place]} by {BRANCHES[other]}" for place, other in enumerate(order) if place != other]
         pair = [BRANCHES[place] for place, other in enumerate(order) if place != other]
@@ -94,7 +96,7 @@ def projections(setting: Setting) -> Iterator[Candidate]:
 
 
 def activations(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: an activation function in an attention, which has none."""
+    """Yields the mistakes that `compare` tries with activation functions in an attention, which should have none."""
     functions: dict[str, Callable[[Tensor], Tensor]] = {"ReLU": torch.relu, "GELU": nn.functional.gelu, "tanh": torch.tanh}
     for name, function in functions.items():
         for tap, place in (("output", "after the output projection"), ("concatenated", "before the output projection")):
@@ -107,7 +109,8 @@ def _applied(function: Callable[[Tensor], Tensor], values: Tensor, _scope: Scope
 
 
 def heads(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: heads split or joined without a transposition, so that positions are mixed."""
+    """Yields the mistakes that `compare` tries in heads: they are split or joined without a transposition, so that positions
+    are mixed."""
     for where, paths in setting.attention_places():
         split = [_split(path, branch) for path in paths for branch in BRANCHES]
         joined = [_joined(path) for path in paths]
@@ -131,8 +134,8 @@ def _joined(path: str) -> Change:
 
 
 def memories(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the decoder reads the encoder's input, or cross-attention makes its queries, keys or values from the
-    wrong stack."""
+    """Yields the mistakes that `compare` tries in the inputs of the decoder: it reads the encoder's input, or cross-attention
+    makes its queries, keys or values from the wrong stack."""
     encoder = tuple(path for path in setting.sublayers if path.startswith("encoder"))
     words = "the decoder reads the encoder's input (the embeddings) instead of its output"
     edit = Change("encoder.output", lambda _, scope: scope.values["source_embedding.sum"])

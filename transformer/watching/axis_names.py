@@ -1,4 +1,4 @@
-"""Names for the axes of a module's tensors, from the sizes of the axes and from the inputs that a tensor derives from."""
+"""Names for the axes of a module's tensors, from the sizes of the axes and from the inputs that a tensor is computed from."""
 
 import inspect
 from collections import Counter
@@ -17,7 +17,7 @@ FEATURES = ("d_model", "d_ff", "vocab", "d_head")
 
 @dataclass
 class Sizes:
-    """The sizes that axes are recognised by.
+    """The sizes by which the axes of a module's tensors are recognised.
 
     Attributes:
         batch: number of texts; None if it is unknown.
@@ -25,7 +25,7 @@ class Sizes:
         lengths: side (`source` or `target`) → number of tokens.
         sides: name of an input → its side.
         features: name of an axis of features → the sizes that it can have.
-        heads: number of heads.
+        heads: number of heads; None if it is unknown.
     """
 
     batch: int | None = None
@@ -36,18 +36,18 @@ class Sizes:
     heads: int | None = None
 
     def side(self, origin: frozenset[str]) -> str:
-        """The side of a tensor: `target` if one of `origin`, the names of the inputs that it derives from, is an input of the
-        target; otherwise `source`."""
+        """The side of a tensor: `target` if one of `origin`, the names of the inputs from which the tensor is computed, is an
+        input of the target; otherwise `source`."""
         sides = {self.sides.get(name) for name in origin}
         return "target" if "target" in sides else "source"
 
     def names(self, shape: Sequence[int], origin: frozenset[str]) -> tuple[str, ...]:
-        """A name for each axis of a tensor: the one known name that fits best, or `axis 0`, `axis 1`, … if none fits or several
-        fit equally. A name is given to one axis only.
+        """A name for each axis of a tensor, such as `batch` or `d_model`: the one known name that fits best, or `axis 0`, `axis
+        1`, … if none fits or several fit equally. A name is given to one axis only.
 
         Args:
             shape: the sizes of the axes.
-            origin: the names of the inputs that the tensor derives from. They decide its side.
+            origin: the names of the inputs from which the tensor is computed. They decide its side (`source` or `target`).
         """
         names: list[str] = []
         for place, size in enumerate(shape):
@@ -84,13 +84,13 @@ def main_inputs(module: nn.Module, given: Sequence[Any], named: Mapping[str, Any
 
 
 def is_main(name: str, tensor: Tensor) -> bool:
-    """Whether an input holds tokens, as ids or as vectors."""
+    """Whether an input (its name and its tensor) holds tokens, as ids or as vectors."""
     return "mask" not in name and tensor.ndim in (1, 2, 3) and (tensor.ndim == 3) == tensor.is_floating_point()
 
 
 def sizes_of(module: nn.Module, inputs: Mapping[str, Tensor], tokens: Mapping[str, Sequence[Sequence[str]]]) -> Sizes:
     """The sizes by which axes are recognised, found from the layers of a module, its inputs (name → tensor) and the labels in
-    `tokens` (side → rows)."""
+    `tokens` (side → one row of labels for each text)."""
     sizes = Sizes()
     mains = {name: tensor for name, tensor in inputs.items() if is_main(name, tensor)}
     sizes.sides = _sides([*mains])

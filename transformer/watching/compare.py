@@ -1,4 +1,4 @@
-"""`compare`: the first difference between somebody's Transformer and ours, and its reason, which is found by trying."""
+"""`compare`: the first difference between a user's Transformer and ours, and its reason, which is found by trying."""
 
 import copy
 import math
@@ -50,20 +50,20 @@ def compare(
     tolerance: float = TOLERANCE,
     report: Callable[[str], object] | None = None,
 ) -> Comparison:
-    """Where somebody's encoder–decoder Transformer first differs from ours, and why.
+    """Where a user's encoder–decoder Transformer first differs from ours, and why.
 
         print(compare(my_transformer, Transformer(config), source, target))
 
-    Both networks run on the same ids with the same weights: the weights of `mine` are copied into a copy of `ours`. Then this
-    copy is run with the mistakes of a list, one or several at a time. The mistakes with which it gives the numbers of `mine`
-    are the reasons. Neither `mine` nor `ours` is changed.
+    Both networks run on the same ids with the same weights: the weights of `mine` are copied into a copy of `ours`. Then known
+    mistakes are made in this copy, one or several at a time. The mistakes with which it gives the numbers of `mine` are the
+    reasons. Neither `mine` nor `ours` is changed.
 
     Args:
         mine: the module, called as `mine(source, target)`, which returns logits.
-        ours: a network of ours with the same sizes, for example from `network_like`; its weights do not matter.
+        ours: a `Transformer` with the same sizes, for example from `network_like`; its weights do not matter.
         source, target: ids; best a batch of two texts with padding at the end of the source. The target is what the decoder
             reads.
-        mapping: name of a parameter of mine → name of a parameter of ours, where names and the order of computation are not
+        mapping: name of a parameter of `mine` → name of a parameter of `ours`, where names and the order of computation are not
             enough.
         run: called as `run(mine, source, target)` if the module is called in another way, for example with masks.
         tolerance: numbers count as equal if they differ by at most this share of the largest number.
@@ -72,8 +72,8 @@ def compare(
 
     Raises:
         InputError: an argument is invalid; the weights are in half precision or not finite; the module fails or returns no
-            logits; or its weights cannot be placed: then the message names those that are left. If the module fails because it
-            exchanges two axes, the message names this mistake, provided that the module runs on axes of equal size.
+            logits; or its weights cannot be placed: then the message names the weights that are left. If the module fails
+            because it exchanges two axes, the message names this mistake, provided that the module runs on axes of equal size.
     """
     _check(mine, ours, source, target, mapping, run, tolerance, report)
     try:
@@ -213,8 +213,8 @@ def _check(mine: Any, ours: Any, source: Any, target: Any, mapping: Any, run: An
 def _their_pass(
     mine: nn.Module, source: Tensor, target: Tensor, run: Run | None, ours: Transformer, seed: int = 0
 ) -> tuple[Pass, Tensor]:
-    """A recorded pass of `mine`, and its logits [batch, position, vocab]. Raises InputError if `mine`
-    fails or returns no such logits."""
+    """A recorded pass of `mine`, and its logits [batch, position, vocab]. Raises `InputError` if `mine` fails or returns no
+    such logits."""
     inputs = {"source": source.clone(), "target": target.clone()}
     recorder = Pass(inputs, dict(mine.named_parameters()) | dict(mine.named_buffers()))
     call: Run = run or (lambda module, source, target: module(source, target))

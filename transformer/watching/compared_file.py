@@ -19,15 +19,16 @@ Values = Float[np.ndarray, "..."]
 
 
 class ComparedTensor(NamedTuple):
-    """A tensor of our network beside the nearest tensor of another network.
+    """A tensor of our `Transformer` beside the nearest tensor of the user's network.
 
     Attributes:
         path: its path in our network.
         axes: the names of its axes, without `batch`.
-        difference: the largest difference between the two tensors, in units of the largest number of ours. Source padding and
-            hidden scores do not count. ∞ if the other network has no tensor of this size.
-        ours: its numbers, for item 0 of the batch.
-        theirs: the numbers of the nearest tensor of the other network, in our order of axes; None if there is none.
+        difference: the largest difference between the two tensors, relative to the largest absolute value of ours. Source
+            padding and hidden scores do not count. ∞ if the user's network has no tensor of this size.
+        ours: the numbers of our tensor, for item 0 of the batch.
+        theirs: the numbers of the nearest tensor of the user's network, in our order of axes; None if there is no tensor of
+            this size.
     """
 
     path: str
@@ -38,14 +39,14 @@ class ComparedTensor(NamedTuple):
 
 
 class ComparedRun(NamedTuple):
-    """Two networks on the same ids and with the same weights.
+    """The tensors of our `Transformer` and of a user's network, on the same ids and with the same weights.
 
     Attributes:
         says: the result of the comparison, in sentences.
         first: path of the first tensor that differs; None if the logits agree.
         tolerance: the largest difference that counts as equal, in the unit of `ComparedTensor.difference`.
-        tensors: the tensors of our network that were looked for in the other network, in the order of computation.
-        labels: side → labels of the tokens of item 0 of the batch.
+        tensors: the tensors of our network that were looked for in the user's network, in the order of computation.
+        labels: side (`source` or `target`) → labels of the tokens of item 0 of the batch.
     """
 
     says: tuple[str, ...]
@@ -73,8 +74,8 @@ def compared_bytes(run: ComparedRun) -> bytes:
 
 
 def read_compared(data: bytes, name: str = "compared.safetensors") -> ComparedRun:
-    """The comparison that `compared_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is
-    run.
+    """The comparison in bytes that `compared_bytes` returned. Every part is checked, because the file may come from anybody. No
+    code in the data is run.
 
     Raises:
         CheckpointError: the data is not such a file; the message calls the file `name`.

@@ -1,4 +1,4 @@
-"""`Comparison`, the result of `compare`: whether two networks agree, where they first differ, and why."""
+"""`Comparison`, the result of `compare`: whether a user's network agrees with ours, where they first differ, and why."""
 
 import math
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ MOST = 1000  # a larger difference is written as “more than 1000 times”
 
 @dataclass(frozen=True)
 class Reason:
-    """A mistake that explains a difference: if our network makes it, our numbers equal those of the other network, at least up
-    to the next difference.
+    """A reason for a difference, usually a mistake: if our `Transformer` makes it, our numbers equal those of the user's
+    network, at least up to the next difference.
 
     Attributes:
         name: a short name, such as `no scaling`.
         words: the mistake as a clause.
         where: the place in words; empty if the mistake has only one place.
-        remaining: the difference of the logits if our network makes this mistake and those before it, in units of the largest
+        remaining: the difference of the logits if our network makes this mistake and those before it, relative to the largest
             logit.
     """
 
@@ -35,26 +35,27 @@ class Reason:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first difference of somebody's Transformer from ours, on the same ids and with the same weights.
+    """The first difference between a user's Transformer and ours, on the same ids and with the same weights. A difference is
+    relative to the largest absolute value of our tensor.
 
     Attributes:
-        agrees: whether the logits agree, nothing in theirs is random, and no two layers, sub-layers or projections of theirs
-            share weights.
-        difference: the largest difference of the logits, in units of the largest logit of ours; ∞ if their shapes differ, NaN
-            if some of theirs are not finite.
-        first: path of the first tensor of ours that theirs does not have; None if the logits agree.
-        first_difference: the largest difference between the tensor at `first` and the nearest tensor of theirs, in units of the
-            largest number of ours.
-        place: the first difference in words; empty if there is none.
-        reasons: randomness, such as dropout; shared weights; then the mistakes that were found by trying, in the order of
-            the search.
-        explained: whether ours with all these mistakes gives the logits of theirs.
-        remaining: the difference of the logits if ours makes all these mistakes, in the same unit as `difference`.
+        agrees: whether the logits agree, nothing in the user's network is random, and no two of its layers, sub-layers or
+            projections share weights.
+        difference: the largest difference of the logits; ∞ if their shapes differ, NaN if some logits of the user's network are
+            not finite.
+        first: path of our first tensor that the user's network does not have; None if the logits agree.
+        first_difference: the largest difference between the tensor at `first` and the nearest tensor of the user's network.
+        place: the place of the first difference in words; empty if there is no difference.
+        reasons: first randomness, such as dropout; then shared weights; then the mistakes that were found by trying, in the
+            order of the search.
+        explained: whether our `Transformer` with all these mistakes gives the logits of the user's network.
+        remaining: the difference of the logits if our network makes all these mistakes.
         notes: remarks, each a sentence.
-        weights: name of each weight of ours → names of their parameters from which it was copied.
-        tolerance: the largest difference that counts as equal, in the same unit.
-        tensors: tensors of ours beside the nearest tensors of theirs, for item 0 of the batch, in the order of computation.
-        labels: side → its ids as labels, for item 0 of the batch.
+        weights: name of each of our weights → names of the user's parameters from which it was copied.
+        tolerance: the largest difference that counts as equal.
+        tensors: our tensors beside the nearest tensors of the user's network, for item 0 of the batch, in the order of
+            computation.
+        labels: side (`source` or `target`) → its ids as labels, for item 0 of the batch.
     """
 
     agrees: bool
@@ -72,7 +73,7 @@ class Comparison:
     labels: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     def save(self, path: str | Path) -> None:
-        """Write what `to_bytes` returns to a file.
+        """Write the comparison to a safetensors file, with the bytes of `to_bytes`.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -80,7 +81,7 @@ class Comparison:
         write_whole(as_path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The contents of a safetensors file that the page Layers opens: the tensors, and the sentences about them."""
+        """The contents of a safetensors file that the app's page Layers opens: the tensors, and the sentences about them."""
         says = tuple(str(self).splitlines())
         return compared_bytes(ComparedRun(says, self.first, self.tolerance, self.tensors, self.labels))
 

@@ -1,4 +1,4 @@
-"""Mistakes in what the network reads: scale of the embedding, positions, ids."""
+"""Mistakes in the input of the network: scale of the embedding, positions, ids."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -19,7 +19,8 @@ PAIRED = ("", "embedding scaled", "embedding not scaled", "positions scaled too"
 
 
 def embeddings(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: another scale of the token embedding, other positions, or both."""
+    """Yields the mistakes that `compare` tries in the embeddings: another scale of the token embedding, other positions, or
+    both."""
     root = math.sqrt(setting.config.d_model)
     usual = root if setting.config.scale_embedding else 1.0
     scales: dict[str, tuple[str, float, float]] = {"": ("", usual, 1.0)}
@@ -47,7 +48,7 @@ def embeddings(setting: Setting) -> Iterator[Candidate]:
 
 
 def _multiplied(side: str, scale: float) -> Change:
-    """The change that multiplies the token embedding, times `scale`, by the position vector instead of adding the two."""
+    """A change that multiplies the token embedding, times `scale`, by the position vector instead of adding the two."""
 
     def function(_: Tensor, scope: Scope) -> Tensor:
         return scope.values[f"{side}_embedding.token"] * scale * scope.values[f"{side}_embedding.position"]
@@ -56,8 +57,8 @@ def _multiplied(side: str, scale: float) -> Change:
 
 
 def _positions(setting: Setting) -> Iterator[tuple[str, str, Callable[[str, Tensor, Tensor], Tensor]]]:
-    """Mistakes in positions. For each: its name, the mistake in words, and a function of side, positions and ids that returns
-    the wrong positions."""
+    """Yields mistakes in positions. For each: its name, the mistake in words, and a function of side, positions and ids that
+    returns the wrong positions."""
     yield "positions not added", "positions are not added", lambda _side, positions, _ids: positions * 0
     yield "positions added twice", "positions are added twice", lambda _side, positions, _ids: positions * 2
     config = setting.config
@@ -167,7 +168,8 @@ def _summed(
 
 
 def ids(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the encoder or the decoder reads other ids, such as a target that is not shifted."""
+    """Yields the mistakes that `compare` tries in the ids: the encoder or the decoder reads other ids, such as a target that is
+    not shifted."""
     source, target, pad = setting.source, setting.target, setting.config.target_pad
     first, fill = target[:, :1], torch.full_like(target[:, :1], pad)
     shifted = {
@@ -218,7 +220,7 @@ def ids(setting: Setting) -> Iterator[Candidate]:
 
 
 def _embedded(setting: Setting, side: str, ids: Tensor) -> Change:
-    """The change with which a side embeds `ids`, while the masks are still made of the original ids."""
+    """A change with which a side (`source` or `target`) embeds `ids`, while the masks are still made of the original ids."""
     name = "scaled" if setting.config.scale_embedding else "token"
     factor = math.sqrt(setting.config.d_model) if setting.config.scale_embedding else 1.0
     table = setting.module(f"{side}_embedding.table")

@@ -1,4 +1,4 @@
-"""Mistakes in how layers, and the sub-layers of a layer, are put together: what each of them reads."""
+"""Mistakes in how layers, and the sub-layers of a layer, are put together: in the input of each layer and sub-layer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ Layer = Callable[..., Tensor]
 
 
 def layers(setting: Setting) -> Iterator[Candidate]:
-    """Every mistake to try in what layers and sub-layers read."""
+    """Yields the mistakes that `compare` tries in the inputs of layers and sub-layers."""
     yield from skipped_layers(setting)
     yield from stacks(setting)
     yield from memories_by_layer(setting)
@@ -45,7 +45,8 @@ def layers(setting: Setting) -> Iterator[Candidate]:
 def _changed(
     setting: Setting, name: str, words: str, function: Layer, stacks: Sequence[str] = ("encoder", "decoder")
 ) -> Iterator[Candidate]:
-    """A candidate for each group of these `stacks`: all layers of the group run `function` instead of their own `forward`."""
+    """Yields a candidate for each group of these `stacks`: all layers of the group run `function` instead of their own
+    `forward`."""
     for where, group in STACKS:
         if {*group} <= {*stacks}:
             parts = tuple(
@@ -131,7 +132,8 @@ def _crossed(layer: Any, x: Tensor, *given: Any) -> Tensor:
 
 
 def skipped_layers(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: layers are skipped. One candidate for each stack in which the other network runs fewer layers than ours.
+    """Yields the mistakes that `compare` tries if layers are skipped: one candidate for each stack in which the user's network
+    runs fewer layers than ours.
 
     The weights of the layers that ran are in the first layers of our model, so its last layers stand for the skipped ones.
     """
@@ -151,8 +153,8 @@ def _identity(x: Tensor, *_: object) -> Tensor:
 
 
 def stacks(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: every layer reads the embeddings; positions are added in every layer; the axes of texts and positions
-    are exchanged."""
+    """Yields the mistakes that `compare` tries in a stack of layers: every layer reads the embeddings; positions are added in
+    every layer; the axes of texts and positions are exchanged."""
     forms: dict[str, tuple[str, Layer]] = {
         "layers not chained": ("every layer reads the embeddings, and only the result of the last layer is used", _unchained),
         "batch_first forgotten": (
@@ -198,7 +200,8 @@ def _with_positions(forward: Callable[..., Tensor], positions: nn.Module, x: Ten
 
 
 def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: layers of the decoder read a layer of the encoder other than the last."""
+    """Yields the mistakes that `compare` tries in the memory: layers of the decoder read a layer of the encoder other than the
+    last."""
     config = setting.config
     if config.encoder_layers == 1:
         return
@@ -224,7 +227,7 @@ def memories_by_layer(setting: Setting) -> Iterator[Candidate]:
 
 
 def _from_layer(setting: Setting, path: str, branch: str, layer: int, normed: bool) -> Change:
-    """The change with which cross-attention makes its keys or values (`branch`) from the output of one layer of the encoder,
+    """A change with which cross-attention makes its keys or values (`branch`) from the output of one layer of the encoder,
     counted from 0; with `normed`, from the final norm of this output."""
     read = f"encoder.layers.{layer}.feed_forward_add_norm.{'sum' if setting.config.norm_first else 'normalized'}"
     projection, norm = (

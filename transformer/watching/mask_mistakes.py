@@ -24,7 +24,7 @@ Weighing = Callable[[Tensor, Tensor], Tensor]
 
 
 def masks(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: another mask, or a mask that is used in another way."""
+    """Yields the mistakes that `compare` tries in masks: another mask, or a mask that is used in another way."""
     own, target = causal(setting.target.shape[1]), setting.target
     pad_keys, pad_rows = (make(target, setting.config.target_pad) for make in (padding_keys, padding_queries))
     base = target_mask(target, setting.config)
@@ -74,7 +74,7 @@ def masks(setting: Setting) -> Iterator[Candidate]:
 
 
 def _masks_of_others(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the mask of another attention, a causal mask in cross-attention, or another id of padding."""
+    """Yields mistakes: the mask of another attention, a causal mask in cross-attention, or another id of padding."""
     source, target, config = setting.source, setting.target, setting.config
     pads, own = source_mask(source, config), target_mask(target, config)
     square, queries = source.shape[1] == target.shape[1], target.shape[1]
@@ -99,9 +99,9 @@ def _masks_of_others(setting: Setting) -> Iterator[Candidate]:
 
 
 def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind) -> Iterator[Candidate]:
-    """Candidates whose attentions have the mask `keep`, True where a query may attend to a key. If the mask hides every key of
-    a query, the weights depend on how it hides. Then several ways are tried: a low number or −∞ in place of a score, or a low
-    number added to the score."""
+    """Yields candidates whose attentions have the mask `keep`, True where a query may attend to a key. If the mask hides every
+    key of a query, the weights depend on how it hides. Then several ways are tried: a low number or −∞ in place of a score, or
+    a low number added to the score."""
     ways: list[Weighing] = [lambda scores, _: scores.masked_fill(~keep, LOW).softmax(-1)]
     if not bool(keep.any(-1).all()):
         ways.append(lambda scores, _: (scores + torch.where(keep, 0.0, -1e4)).softmax(-1))
@@ -112,7 +112,7 @@ def _masked(setting: Setting, name: str, words: str, keep: Tensor, *kinds: Kind)
 
 
 def _weighed(setting: Setting, name: str, words: str, way: Weighing, kinds: tuple[Kind, ...]) -> Iterator[Candidate]:
-    """A candidate for each group of attentions: `way` computes the weights from the scaled scores and the mask."""
+    """Yields a candidate for each group of attentions: `way` computes the weights from the scaled scores and the mask."""
 
     def change(path: str) -> Change:
         def function(_: Tensor, scope: Scope) -> Tensor:
@@ -126,7 +126,7 @@ def _weighed(setting: Setting, name: str, words: str, way: Weighing, kinds: tupl
 
 
 def edited(edits: list[Change]) -> Alteration:
-    """The alteration that consists of these edits."""
+    """An alteration of a pass that consists of these edits of tensors."""
     return Alteration(tuple(edits))
 
 
@@ -183,7 +183,8 @@ def _with_a_score_of_0(scores: Tensor) -> Tensor:
 
 
 def after_softmax(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: the mask is applied to the weights, after softmax, so a row does not sum to 1."""
+    """Yields the mistakes that `compare` tries with masks after softmax: a mask is applied to the weights, so a row does not
+    sum to 1."""
     words = "the mask is multiplied after softmax, so that the weights of a query no longer sum to 1"
     yield from _weighed(setting, "mask after softmax", words, lambda scores, keep: scores.softmax(-1) * keep, tuple(Kind))
     for fill in dict.fromkeys((*setting.fills, LOW, -1e4, -math.inf)):
@@ -200,7 +201,7 @@ def after_softmax(setting: Setting) -> Iterator[Candidate]:
 
 
 def axes(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: softmax over an axis other than the keys."""
+    """Yields the mistakes that `compare` tries in the axis of softmax: an axis other than the keys."""
     for axis, of in ((2, "queries"), (1, "heads"), (0, "texts of the batch")):
         for least, empty in ((LOW, None), (-math.inf, 0.0), (-math.inf, None)):
 

@@ -1,4 +1,4 @@
-"""The search for tensors of our network among those of somebody's network, which may have their axes in any order."""
+"""The search for tensors of our `Transformer` among those of a user's network, which may have their axes in any order."""
 
 import functools
 import hashlib
@@ -20,9 +20,9 @@ MILESTONES |= {"query.heads", "key.heads", "value.heads", "logits"}
 OUTLIER = 30.0
 # About how many numbers of a tensor are compared first.
 SAMPLE = 16
-# A change does not help if theirs still has none of this many tensors of ours, counted from the first difference.
+# A change does not help if the user's network still has none of this many tensors of ours, from the first difference on.
 LOOK_AHEAD = 6
-# A run of ours is stopped if theirs has none of this many tensors: as many as an attention and a feed-forward network have.
+# Our run is stopped if the user's network has none of this many tensors: an attention and a feed-forward network have as many.
 STOP_AHEAD = 15
 # Tensors inside an attention. Even if one of them is equal in both networks, the queries may differ.
 INSIDE = tuple(f"attention.{name}" for name in ("masked_scores", "weights", "head_output", "concatenated", "output"))
@@ -30,7 +30,7 @@ FIRST_CROSS = "decoder.layers.0.cross_attention.key.heads"
 
 
 class Library:
-    """The tensors of one pass of the other network, to be searched by their numbers.
+    """The tensors of one pass of the user's network, to be searched by their numbers.
 
     Args:
         values: every tensor of that pass.
@@ -49,14 +49,15 @@ class Library:
         self._known: dict[tuple[object, ...], bool] = {}  # most changes that are tried leave most tensors as they were
 
     def of_size(self, count: int) -> Sequence[Tensor]:
-        """The tensors with this many numbers."""
+        """The tensors with `count` numbers."""
         return self._by_size.get(count, ())
 
     def has(
         self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
     ) -> bool:
-        """Whether `distance`, with the same arguments, is at most `tolerance`. This is quicker than `distance`: a few numbers
-        tell most tensors apart, and the answer for the same numbers is cached."""
+        """Whether a tensor of this library has a `distance` of at most `tolerance` from `values`; the other arguments are as
+        for `distance`. This is quicker than `distance`, because a few numbers distinguish most tensors, and the answer for the
+        same numbers is cached."""
         numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy().tobytes(), digest_size=16).digest()
         form = (axes, values.dtype, values.shape, key, tolerance, numbers)
         if form not in self._known:
@@ -84,8 +85,8 @@ class Library:
         return bool((relative(stack if near is None else stack[near], _counted(values, keep), 1) <= tolerance).any())
 
     def distance(self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None) -> float:
-        """The largest difference between a tensor of our network and the nearest tensor of this library, in units of the
-        largest number of ours; ∞ if the library has no tensor of this size.
+        """The largest difference between a tensor of our `Transformer` and the nearest tensor of this library, relative to the
+        largest absolute value of ours; ∞ if the library has no tensor of this size.
 
         Args:
             values: a tensor of ours.
@@ -121,22 +122,23 @@ class Library:
 
 
 def _counted(values: Tensor, keep: Tensor | None) -> Tensor:
-    """The numbers where `keep` is True, or all if it is None, as one row."""
+    """The numbers where `keep` is True, or all numbers if `keep` is None, as one row."""
     return values.flatten() if keep is None else values[keep.expand(values.shape)]
 
 
 def _heads(
     values: Tensor, axes: tuple[str, ...], keep: Tensor | None, key: object
 ) -> Iterator[tuple[Tensor, tuple[str, ...], Tensor | None, object]]:
-    """The arguments of `_stack` for each head, because each head may be a tensor of its own in the other network."""
+    """Yields the arguments of `_stack` for each head, because each head may be a tensor of its own in the user's network."""
     place, rest = axes.index("head"), tuple(axis for axis in axes if axis != "head")
     for number, head in enumerate(values.unbind(place)):
         yield head, rest, None if keep is None else keep.expand(values.shape).select(place, number), (key, number)
 
 
 def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
-    """The largest difference along `axis`, or of all numbers, in units of the largest number of ours. If a few numbers are far
-    larger than the others, they do not set the unit for the others (`OUTLIER`). A NaN differs from everything but a NaN."""
+    """The largest difference along `axis`, or of all numbers, relative to the largest absolute value of `ours`. If a few
+    numbers are far larger than the others, they do not set the unit for the others (`OUTLIER`). A NaN differs from everything
+    but a NaN."""
     sizes = ours.abs()
     usual = sizes[sizes.isfinite() & (sizes > 0)]
     unit = torch.minimum(usual.amax(), OUTLIER * usual.median()) if usual.numel() else sizes.new_ones(())
@@ -148,7 +150,7 @@ def relative(theirs: Tensor, ours: Tensor, axis: int | None = None) -> Tensor:
 
 @functools.lru_cache(256)
 def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """The orders of axes in which the other network may have a tensor. Orders with the keys before the queries are left out,
+    """The orders of axes in which the user's network may have a tensor. Orders with the keys before the queries are left out,
     because transposed scores are different scores."""
     orders = permutations(range(len(axes)))
     if "query" in axes and "key" in axes:
@@ -158,8 +160,8 @@ def _orders(axes: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
 
 
 def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iterator[Tensor]:
-    """The tensor `theirs` with our axes, which have the names `axes` and the sizes `shape`; once for each order in which its
-    shape can hold them. It may have neighbouring axes of ours joined to one, such as head and d_head."""
+    """Yields the tensor `theirs` with our axes, which have the names `axes` and the sizes `shape`; once for each order in which
+    its shape can hold them. In `theirs`, neighbouring axes of ours may be joined to one, such as head and d_head."""
     for order in _orders(axes):
         sizes = [shape[place] for place in order]
         if _joins(theirs.shape, sizes):
@@ -168,7 +170,7 @@ def aligned(theirs: Tensor, shape: Sequence[int], axes: tuple[str, ...]) -> Iter
 
 
 def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
-    """Whether the shape `theirs` is `sizes` in the same order, perhaps with neighbouring axes joined to one, such as heads and
+    """Whether the shape `theirs` is `sizes` in the same order, perhaps with neighbouring axes joined to one, such as head and
     d_head. Axes of size 1 are ignored."""
     rest = [size for size in sizes if size != 1]
     for size in (each for each in theirs if each != 1):
@@ -182,16 +184,16 @@ def _joins(theirs: Sequence[int], sizes: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a run of our network agrees with a run of the other network.
+    """How far a run of our `Transformer` agrees with a run of the user's network. Milestones are the tensors of ours that are
+    looked for in the user's network (`milestones`).
 
     Attributes:
-        logits: the largest difference of the logits, in units of the largest logit; ∞ if their shapes differ.
-        place: the first tensor of ours that the other network does not have, as an index into `milestones`; the number of
-            milestones if the logits agree.
-        path: its path; None if the logits agree.
-        difference: the largest difference between this tensor and the nearest of the other network, in units of its largest
-            number.
-        present: how many of our milestones the other network has.
+        logits: the largest difference of the logits, relative to the largest logit; ∞ if their shapes differ.
+        place: index of the first milestone that the user's network does not have; the number of milestones if the logits agree.
+        path: the path of this milestone; None if the logits agree.
+        difference: the largest difference between this milestone and the nearest tensor of the user's network, relative to the
+            largest number of ours.
+        present: the number of milestones that the user's network has.
     """
 
     logits: float
@@ -203,10 +205,10 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Compares runs of our network with one run of the other network.
+    """Compares runs of our `Transformer` with one run of the user's network.
 
     Attributes:
-        library: the tensors of the other network.
+        library: the tensors of the user's network.
         axes: path of a tensor of ours → its axes.
         tolerance: the largest difference that counts as equal.
         pads: True at padding of the source, [batch, source].
@@ -219,7 +221,8 @@ class Matching:
     _regions: dict[tuple[str, tuple[int, ...]], tuple[Tensor | None, object]] = field(default_factory=dict)
 
     def region(self, recording: Recording, path: str) -> tuple[Tensor | None, object]:
-        """The result of the function `region`. It is computed once for each path and shape, unless it depends on a mask."""
+        """The result of the function `region`: which numbers of a tensor count, and a cache key. It is computed once for each
+        path and shape, unless it depends on a mask."""
         form = (path, recording.shape(path))
         if path.endswith("masked_scores"):
             return region(recording, path, self.axes[path], self.pads)
@@ -228,22 +231,22 @@ class Matching:
         return self._regions[form]
 
     def lacks(self, recording: Recording, paths: Sequence[str]) -> bool:
-        """Whether the other network has none of these tensors of ours."""
+        """Whether the user's network has none of our tensors at these paths."""
         return not any(
             self.library.has(recording[path], self.axes[path], *self.region(recording, path), self.tolerance) for path in paths
         )
 
     def standing(self, recording: Recording, logits: float, reached: Standing | None = None) -> Standing:
-        """How far our run agrees with the other network.
+        """How far our run agrees with the user's network.
 
-        A tensor of ours that the other network lacks does not count if the other network has a later tensor of ours that
-        derives from it: then the other network computes the same in another way.
+        A tensor of ours that the user's network lacks does not count if that network has a later tensor of ours that is
+        computed from it: then the user's network computes the same in another way.
 
         Args:
-            recording: our run.
+            recording: the tensors of our run.
             logits: the difference of the logits.
-            reached: the standing before the last change; it is returned if the other network still lacks the next
-                `LOOK_AHEAD` tensors from its `place` on.
+            reached: the standing before the last change; it is returned if the user's network still lacks the next `LOOK_AHEAD`
+                tensors from its `place` on.
         """
         paths = milestones(recording)
         if logits <= self.tolerance:
@@ -261,12 +264,12 @@ class Matching:
 
 
 def milestones(paths: Iterable[str]) -> list[str]:
-    """Those of the paths whose tensors are looked for in the other network."""
+    """The paths among `paths` whose tensors are looked for in the user's network."""
     return [path for path in paths if is_milestone(path)]
 
 
 def is_milestone(path: str) -> bool:
-    """Whether a tensor of our network is looked for in the other network."""
+    """Whether a tensor of our `Transformer` is looked for in the user's network."""
     return path.rpartition(".")[2] in MILESTONES or ".".join(path.split(".")[-2:]) in MILESTONES
 
 
@@ -291,8 +294,9 @@ def _derives(paths: Sequence[str], one: int, other: int, first_cross: int) -> bo
 
 
 def region(recording: Recording, path: str, axes: tuple[str, ...], pads: Tensor) -> tuple[Tensor | None, object]:
-    """True for the numbers of a tensor that count, and a cache key for this mask; None for both if all numbers count. Padding
-    of the source (True in `pads`) does not count, because its vectors are not read. Neither do scores that a mask hides."""
+    """A mask that is True for the numbers of a tensor that count, and a cache key for this mask; None for both if all numbers
+    count. Padding of the source (True in `pads`) does not count, because its vectors are not read. Neither do scores that a
+    mask hides."""
     place = TensorPath.parse(path)
     kind = place.kind
     sides = {"source": pads} if kind is None else {}

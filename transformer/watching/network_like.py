@@ -1,4 +1,4 @@
-"""`network_like`: one of our networks with the sizes of somebody's module."""
+"""`network_like`: a network of ours, `Transformer`, with the sizes of a user's module."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -30,20 +30,20 @@ def network_like(
     run: Callable[[nn.Module, Tensor, Tensor], Any] | None = None,
     **fields: Any,
 ) -> Transformer:
-    """A network of ours with the sizes of a module, to compare the two. Its weights are random.
+    """A new `Transformer` with the sizes of a module, to compare the two. Its weights are random.
 
         ours = network_like(my_transformer, source, target)
         print(compare(my_transformer, ours, source, target))
 
     One pass of the module is recorded. Sizes come from its weights, the number of heads from its attentions, and the place of
     the norms from their order. The scale of the embedding and the mask of the target get their usual values: tokens are
-    multiplied by √d_model if positions are sinusoidal, and padding of the target is hidden as keys. `compare` names what
-    differs.
+    multiplied by √d_model if positions are sinusoidal, and padding of the target is hidden as keys. If the module differs
+    there, `compare` names the difference.
 
     Args:
         module: an encoder–decoder Transformer, for example `torch.nn.Transformer` or a class of yours.
-        source, target: ids to call it with; by default a few small ids, or vectors if the module takes no ids.
-        run: called as `run(module, source, target)` if the module is called in another way.
+        source, target: ids to call the module with; by default a few small ids, or vectors if the module takes no ids.
+        run: called as `run(module, source, target)` if the module is called in another way than `module(source, target)`.
         fields: fields of `TransformerConfig` to set instead of reading them, such as `target_padding="nothing"`.
 
     Raises:
@@ -111,7 +111,7 @@ def _call(module: nn.Module, source: Tensor, target: Tensor) -> Any:
 
 
 def _read(run: Pass, module: nn.Module, tokens: dict[str, int]) -> dict[str, Any]:
-    """The fields of the configuration that can be read from a pass, name → value; 0 or None for those that cannot."""
+    """The fields of the configuration that can be read from a pass: name → value; 0 or None for a field that cannot be read."""
     tables = [use for use in run.uses if use.kind == "table"]
     norms = [use for use in run.uses if use.kind == "norm"]
     widths = [each.weight.shape[-1] for each in (tables or norms)]

@@ -26,9 +26,9 @@ AXES: dict[str, tuple[tuple[int, ...], str]] = {
 
 
 class OtherNorm(nn.Module):
-    """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, other axes, or
-    the running mean 0 and variance 1 of a new BatchNorm. `form` is a key of `AXES`, `rms`, `batch`, `variance`, `unbiased`,
-    `unbiased variance` or `biased`. Weight and bias are those of `norm`."""
+    """A LayerNorm with another formula: the standard deviation instead of the variance, no mean, other axes, or the running
+    mean 0 and variance 1 of a new BatchNorm. `form` is a key of `AXES`, `rms`, `batch`, `variance`, `unbiased`, `unbiased
+    variance` or `biased`. Weight and bias are those of `norm`."""
 
     def __init__(self, norm: Any, form: str, eps: float) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class OtherNorm(nn.Module):
 
 
 def norms(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: norms at another place, left out, or with another formula."""
+    """Yields the mistakes that `compare` tries in norms: a norm at another place, left out, or with another formula."""
     first = setting.config.norm_first
     name, words = (
         ("norm after the sub-layer", "the norm comes after the sub-layer and its residual sum, ours comes before (pre-norm)")
@@ -103,7 +103,7 @@ def _normed_twice(add_norm: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]
 
 
 def _epsilons(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: another ε. First the ε of each norm of the other network, if it is known; then usual values."""
+    """Yields mistakes: another ε. First the ε of each norm of the user's network, if it is known; then usual values."""
     sublayers = [f"{path}_add_norm.norm" for path in setting.sublayers]
     last = [f"{stack}.norm" for stack in ("encoder", "decoder") if setting.config.final_norm]
     own = setting.config.norm_eps
@@ -127,7 +127,7 @@ def _replaced(
 
 
 def residuals(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: residual connections that are left out or add something else."""
+    """Yields the mistakes that `compare` tries in residual connections: they are left out or add something else."""
     sums: dict[str, tuple[str, str, Callable[[str, Tensor, Scope], Tensor]]] = {
         "no residual": (
             "the residual connection is left out",
@@ -196,7 +196,8 @@ def _normed_alone(setting: Setting, path: str, scope: Scope) -> Tensor:
 
 
 def final_norms(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: an extra or a missing final norm; a norm of the embeddings."""
+    """Yields the mistakes that `compare` tries in final norms: an extra or a missing final norm; also a norm of the
+    embeddings."""
     model, config = setting.model, setting.config
     groups = (("both stacks", ("encoder", "decoder")), ("the encoder", ("encoder",)), ("the decoder", ("decoder",)))
     for where, stacks in groups:
@@ -221,7 +222,7 @@ def final_norms(setting: Setting) -> Iterator[Candidate]:
 
 
 def _extra(setting: Setting, name: str, left_out: bool) -> nn.Module:
-    """A norm for a place where our network has none, with the weights that the other network has there, if any; with
+    """A norm for a place where our `Transformer` has none, with the weights that the user's network has there, if any; with
     `left_out`, the identity."""
     if left_out:
         return nn.Identity()

@@ -1,4 +1,4 @@
-"""Operations of torch while a module runs: which inputs a tensor derives from, and which products become attention scores.
+"""Operations of torch while a module runs: which inputs a tensor is computed from, and which products become attention scores.
 
 `TorchDispatchMode` gets every operation of torch itself, however the module calls it: `F.softmax`, `nn.Softmax` and
 `Tensor.softmax` are one operation. In inference mode it also gets whole operations such as `einsum` and
@@ -28,7 +28,7 @@ SDPA = "scaled_dot_product_attention"
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A product of queries and keys: scores, or a tensor that is made of them.
+    """How a tensor of scores or weights was computed from a product of queries and keys.
 
     Attributes:
         query, key: the factors, [.., query, d_head] and [.., key, d_head].
@@ -48,7 +48,7 @@ class Product:
 
 @dataclass(eq=False)
 class Attention:
-    """One recognised attention. Its fields are filled while the module runs.
+    """One attention that was recognised in a pass. Its fields are filled while the module runs.
 
     Attributes:
         product: the product of its queries and keys.
@@ -73,7 +73,7 @@ class Attention:
 
 
 class Operations(TorchDispatchMode):
-    """The context in which a module runs. It finds attentions, and changes nothing.
+    """A context in which a module runs. It recognises attentions, and changes nothing.
 
     Args:
         inputs: name → tensor, for the inputs of the module.
@@ -81,7 +81,7 @@ class Operations(TorchDispatchMode):
     Attributes:
         modules: paths of the modules that are running now; `entered` and `left` update it.
         attentions: every attention so far.
-        products, origins: tensor → its `Product`; tensor → names of the inputs that it derives from.
+        products, origins: tensor → its `Product`; tensor → names of the inputs that it is computed from.
     """
 
     @classmethod
@@ -100,16 +100,17 @@ class Operations(TorchDispatchMode):
             self.origins[tensor] = self.origin(tensor) | {name}
 
     def entered(self, path: str, given: Any, named: dict[str, Any]) -> None:
-        """Called before each call of a submodule. The second call of a module gets the path `path#2`."""
+        """Called before each call of the submodule at `path`, with its positional and keyword arguments. In `modules`, the
+        second call of a submodule has the path `path#2`."""
         self.calls[path] += 1
         self.modules.append(path if self.calls[path] == 1 else f"{path}#{self.calls[path]}")
 
     def left(self, result: Any) -> None:
-        """Called after each call of a submodule."""
+        """Called after each call of a submodule, with its result."""
         self.modules.pop()
 
     def origin(self, tensor: Tensor) -> frozenset[str]:
-        """The names of the inputs that a tensor derives from."""
+        """The names of the inputs from which a tensor is computed."""
         return self.origins.get(tensor, frozenset())
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
@@ -127,21 +128,21 @@ class Operations(TorchDispatchMode):
         return result
 
     def computed(self, name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of the operation `func`. A subclass may change its arguments."""
+        """The result of the operation `func` of torch, called `name`. A subclass may change the arguments."""
         return func(*args, **kwargs)
 
     def before_write(self, tensor: Any) -> None:
         """Called before an operation writes into a tensor."""
 
     def done(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        """Called after each operation."""
+        """Called after each operation of torch, with its name, arguments and result."""
 
     def same(self, view: Tensor, tensor: Tensor) -> None:
-        """Record that `view`, which this class made from `tensor`, derives from the same inputs."""
+        """Record that `view`, which this class made from `tensor`, is computed from the same inputs."""
         self.origins[view] = self.origin(tensor)
 
     def found(self, attention: Attention) -> None:
-        """Called for each attention, when its weights are known."""
+        """Called for each recognised attention, when its weights are known."""
 
     def _follow(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         """Recognise products, the tensors made of them, and attentions."""
@@ -236,7 +237,7 @@ class Operations(TorchDispatchMode):
 
 
 def tensors_in(values: Any) -> Iterator[Tensor]:
-    """Every tensor in arguments or results, also in lists and dictionaries."""
+    """Yields every tensor in arguments or results, also in lists and dictionaries."""
     if isinstance(values, Tensor):
         yield values
     elif isinstance(values, dict):
@@ -248,7 +249,7 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The longest common prefix of both lists, item by item."""
+    """Yields the longest common prefix of two sequences, item by item."""
     for left, right in zip(one, other, strict=False):
         if left != right:
             return
@@ -256,12 +257,13 @@ def common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
 
 
 def default_axes(count: int) -> tuple[str, ...]:
-    """Names for this many axes: numbers from `0`, and for the last two `query` and `key`."""
+    """The usual names for `count` axes: numbers from `0`, and for the last two `query` and `key`."""
     return (*map(str, range(count - 2)), "query", "key")
 
 
 def moved_axes(name: str, args: tuple[Any, ...], axes: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The axes after the transposition `name`; None if it is not handled, such as `movedim`."""
+    """The names `axes` in their order after the transposition `name`, an operation of torch with the arguments `args`. None for
+    an operation that is not handled, such as `movedim`."""
     if name == "mT":
         return (*axes[:-2], axes[-1], axes[-2])
     if name == "permute":
@@ -274,7 +276,8 @@ def moved_axes(name: str, args: tuple[Any, ...], axes: tuple[str, ...]) -> tuple
 
 
 def einsum_product(equation: str, first: Tensor, second: Tensor, modules: tuple[str, ...]) -> Product | None:
-    """The product of queries and keys, if an einsum computes scores, such as `bqhd,bkhd->bhqk`; None for any other einsum."""
+    """The queries and keys of an einsum that computes scores, such as `bqhd,bkhd->bhqk`; None for any other einsum. `modules`
+    are the paths of the modules that are running."""
     one, other, output = einsum_labels(equation, first, second)
     own = [label for label in output if label in one and label not in other]
     others = [label for label in output if label in other and label not in one]
@@ -293,8 +296,8 @@ def einsum_product(equation: str, first: Tensor, second: Tensor, modules: tuple[
 def averaged_axes(
     equation: str, factors: Sequence[Tensor], weights: Tensor, axes: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the axes of the values and of their averages, for an einsum whose factors are weights and values in any
-    order. `axes` are those of the weights."""
+    """The names of the axes of the values and of their averages, for an einsum of weights and values in any order (`factors`).
+    `axes` are the names of the axes of the weights."""
     one, other, output = einsum_labels(equation, factors[0], factors[1])
     labels, of_value = (one, other) if weights is factors[0] else (other, one)
     known = dict(zip(labels, axes, strict=False))
@@ -303,8 +306,8 @@ def averaged_axes(
 
 
 def einsum_labels(equation: str, first: Tensor, second: Tensor) -> tuple[str, str, str]:
-    """The labels of both factors and of the result of an einsum; `...` is replaced by labels. The result has no labels if the
-    equation does not name them."""
+    """The labels of both factors and of the result of an einsum, with letters in place of `...`. The result has no labels if
+    the equation does not name them."""
     left, _, output = equation.replace(" ", "").partition("->")
     one, _, other = left.partition(",")
     more = (tensor.ndim - len(labels) + 3 for tensor, labels in ((first, one), (second, other)) if "..." in labels)

@@ -28,7 +28,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def other_mistakes(setting: Setting) -> Iterator[Candidate]:
-    """Every mistake to try outside of attentions, at every place."""
+    """Yields the mistakes that `compare` tries outside of attentions, at every place."""
     yield from embeddings(setting)
     yield from norms(setting)
     yield from residuals(setting)
@@ -40,7 +40,8 @@ def other_mistakes(setting: Setting) -> Iterator[Candidate]:
 
 
 def feed_forwards(setting: Setting) -> Iterator[Candidate]:
-    """Mistakes to try: another activation in a feed-forward network, or an activation at another place."""
+    """Yields the mistakes that `compare` tries in feed-forward networks: another activation, or an activation at another
+    place."""
     for where, paths in setting.feed_forward_places():
         for name, function in ACTIVATIONS.items():
             if name.lower() == setting.config.activation:
@@ -68,7 +69,7 @@ def feed_forwards(setting: Setting) -> Iterator[Candidate]:
 
 
 def edits_after(paths: tuple[str, ...]) -> tuple[Change, ...]:
-    """Edits that apply ReLU to the result of each of these sub-layers."""
+    """Edits that apply ReLU to the result of the sub-layer at each of these paths."""
     return tuple(Change(f"{path}.output", lambda values, _: torch.relu(values)) for path in paths)
 
 
@@ -77,7 +78,8 @@ def _activated_first(forward: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def outputs() -> Iterator[Candidate]:
-    """Mistakes to try: the network returns a function of the logits, such as their softmax, instead of the logits."""
+    """Yields the mistakes that `compare` tries in the output: a function of the logits, such as their softmax, is returned
+    instead of the logits."""
     functions: dict[str, tuple[str, Callable[[Tensor], Tensor]]] = {
         "softmax of the logits": ("it returns probabilities: softmax of the logits", lambda logits: logits.softmax(-1)),
         "log-softmax of the logits": (

@@ -1,4 +1,4 @@
-"""One pass of somebody's Transformer for `compare`: every tensor, and every use of a parameter, in the order of computation."""
+"""One pass of a user's Transformer for `compare`: every tensor, and every use of a parameter, in the order of computation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ CONVOLUTIONS = ("conv1d", "convolution")
 
 @dataclass(eq=False)
 class Use:
-    """An operation that uses parameters.
+    """An operation of a pass that uses parameters.
 
     Attributes:
         kind: `linear`; `norm`; `table`, a table whose rows are picked by ids of the module's input; `positions`, any other
@@ -39,10 +39,10 @@ class Use:
         order: number of the operation, in the order of computation, counted from 1.
         output: the result.
         ids: the ids that pick the rows of a table; None if there are none.
-        origin: names of the inputs of the module that the input of a linear layer, or the ids of a table, derive from; empty
-            for other kinds.
+        origin: names of the inputs of the module from which the input of a linear layer, or the ids of a table, are computed;
+            empty for other kinds.
         reads: indices of the attentions (`Operations.attentions`) whose averages of values a linear layer reads.
-        eps: ε of a norm, if known.
+        eps: ε of a norm; None if it is unknown.
     """
 
     kind: Literal["linear", "norm", "table", "positions"]
@@ -59,8 +59,8 @@ class Use:
 
 
 class Pass(Operations):
-    """Records every tensor (`values`) and every use of a parameter (`uses`) of a pass. Dropout is off in it, so that the
-    numbers can be compared; `dropped` is True if dropout would have been on.
+    """A context that records every tensor (`values`) and every use of a parameter (`uses`) of a module's pass. Dropout is off
+    within it, so that the numbers can be compared; `dropped` is True if dropout would have been on.
 
     Args:
         inputs: name → tensor, for the inputs of the module.
@@ -82,7 +82,7 @@ class Pass(Operations):
 
     def made_by(self, tensor: Tensor | None) -> Use | None:
         """The linear layer that made a tensor, if its result was only reshaped, split, joined or changed number by number since
-        then."""
+        then; otherwise None."""
         return None if tensor is None else self._made_by.get(tensor)
 
     def computed(self, name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

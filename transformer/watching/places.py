@@ -1,4 +1,4 @@
-"""`Setting`: a copy of our network to make mistakes in, and the places where they can be made."""
+"""`Setting`: a copy of our `Transformer` to make mistakes in, and the places where they can be made."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ KIND_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A copy of our network to make mistakes in, and what is known about the other network.
+    """A copy of our `Transformer` in which mistakes are made, and facts about the user's network.
 
     Attributes:
-        model: a copy of our network with the weights of the other network.
-        source, target: the ids that ours reads.
-        extra_norms: LayerNorms of the other network that ours has no place for.
-        eps: path of a norm of ours → ε in the other network; only norms whose ε is known.
-        layers: stack → how many of its layers the other network runs.
-        fills: numbers that the other network writes into its weights after softmax.
-        hidden: numbers that the other network writes into its scores before softmax, if they are not low enough to hide a key.
+        model: a copy of our network with the weights of the user's network.
+        source, target: the ids that the copy reads.
+        extra_norms: LayerNorms of the user's network that ours has no place for: name of the place → weight and bias.
+        eps: path of a norm of ours → ε in the user's network; only norms whose ε is known.
+        layers: stack → how many of its layers the user's network runs.
+        fills: numbers that the user's network writes into its weights after softmax.
+        hidden: numbers that the user's network writes into its scores before softmax, if they are not low enough to hide a key.
     """
 
     model: Transformer
@@ -42,11 +42,11 @@ class Setting:
 
     @property
     def config(self) -> TransformerConfig:
-        """The configuration of the copy."""
+        """The configuration of the copy of our `Transformer`."""
         return self.model.config
 
     def module(self, path: str) -> nn.Module:
-        """The module of the copy at a path."""
+        """The module of the copy of our `Transformer` at a path."""
         return self.model.get_submodule(path)
 
     @cached_property
@@ -78,8 +78,8 @@ class Setting:
         return f"{'source' if stack == 'encoder' else 'target'}_embedding.sum"
 
     def attention_places(self, *kinds: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """For each group of attentions of these `kinds` (all by default) in which a mistake may be made: the group in words,
-        and the paths of its attentions."""
+        """Yields, for each group of attentions of these `kinds` (all by default) in which a mistake may be made, the group in
+        words and the paths of its attentions."""
         kinds = kinds or tuple(Kind)
         groups: list[tuple[str, tuple[Kind, ...]]] = [("every attention", tuple(Kind))]
         groups += [
@@ -95,7 +95,8 @@ class Setting:
                 yield f"{KIND_WORDS[kind]} of layer {int(path.split('.')[2]) + 1}", (path,)
 
     def sublayer_places(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """For each group of sub-layers in which a mistake may be made: the group in words, and the paths of its sub-layers."""
+        """Yields, for each group of sub-layers in which a mistake may be made, the group in words and the paths of its
+        sub-layers."""
         yield "every sub-layer", tuple(self.sublayers)
         for stack in ("encoder", "decoder"):
             yield f"every sub-layer of the {stack}", tuple(path for path in self.sublayers if path.startswith(stack))
@@ -123,8 +124,8 @@ class Setting:
                 )
 
     def feed_forward_places(self, all_of_them: bool = False) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """For each group of feed-forward networks: the group in words, and their paths. With `all_of_them`, only the group of
-        all."""
+        """Yields, for each group of feed-forward networks in which a mistake may be made, the group in words and their paths.
+        With `all_of_them`, only the group of all feed-forward networks."""
         networks = [path for path in self.sublayers if path.endswith("feed_forward")]
         yield "every feed-forward network", tuple(networks)
         for stack in () if all_of_them else ("encoder", "decoder"):
@@ -138,6 +139,6 @@ class Setting:
 
 
 def sublayer_words(path: str) -> str:
-    """A sub-layer in words, with its layer counted from 1: `the decoder's cross-attention of layer 2`."""
+    """The sub-layer at a path in words, with its layer counted from 1: `the decoder's cross-attention of layer 2`."""
     stack, _, layer, part = path.split(".")[:4]
     return f"the {stack}'s {part.replace('_', '-').replace('feed-forward', 'feed-forward network')} of layer {int(layer) + 1}"

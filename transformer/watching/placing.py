@@ -1,4 +1,4 @@
-"""Weights of somebody's Transformer in a copy of our network: which tensor of theirs is which of ours.
+"""Weights of a user's Transformer in a copy of our `Transformer`: which tensor of the user's network becomes which of ours.
 
 Names decide between query, key and value. Everything else follows from the pass itself: the order of computation, which linear
 layer made the queries of an attention, and which linear layer reads the attention's result.
@@ -35,12 +35,12 @@ def place(
 
     Args:
         run: a recorded pass of `mine`.
-        mine, ours: both networks.
-        layouts: kind of attention → its layout; by default the usual one.
-        mapping: name in `mine` → name in `ours`, where the caller knows better.
+        mine, ours: the user's network, and a network of ours.
+        layouts: kind of attention → the order of rows in its projections; by default the usual one.
+        mapping: name in `mine` → name in `ours`, for weights that the caller wants to place.
 
     Raises:
-        InputError: a tensor of ours gets no values, or values of another shape; `mine` ran other layers than ours has; or a
+        InputError: a tensor of ours gets no values, or values of another shape; `mine` ran other layers than `ours` has; or a
             name in `mapping` does not exist. The message names what does not fit.
     """
     placed = Placed(copy_config(ours.config))
@@ -60,7 +60,8 @@ def place(
 
 @functools.lru_cache(8)
 def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Name → shape, for each weight of our network. The state of torch's random numbers is not changed."""
+    """Name → shape, for each weight of our `Transformer` with this configuration. The state of torch's random numbers is not
+    changed."""
     with torch.random.fork_rng():
         model = Transformer(config.replace(max_len=1) if config.position == "sinusoidal" else config)
     return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
@@ -88,10 +89,10 @@ def _place_all(placed: Placed, run: Pass, mine: nn.Module, layouts: Mapping[Kind
 
 
 def _layers(config: TransformerConfig, attentions: int, linear_layers: int) -> dict[str, int]:
-    """How many layers of each stack the other network ran: as many as ours has, or fewer if it skips some.
+    """How many layers of each stack the user's network ran: as many as ours has, or fewer if it skips some.
 
     Raises:
-        InputError: no such layers have the numbers of attentions and linear layers that it ran.
+        InputError: no such layers have these numbers of attentions and linear layers.
     """
     both = (linear_layers - 1) // 2  # two in each layer, and one for the logits
     decoder = attentions - both  # a layer of the decoder has two attentions
@@ -139,7 +140,7 @@ def is_sinusoid(table: Tensor) -> bool:
 
 
 def _is_skipped(placed: Placed, name: str) -> bool:
-    """Whether a tensor of ours belongs to a layer that the other network did not run, or to a stack of which it ran no
+    """Whether a tensor of ours belongs to a layer that the user's network did not run, or to a stack of which it ran no
     layer."""
     path = TensorPath.parse(name)
     ran = placed.layers.get(path.stack)
@@ -147,8 +148,8 @@ def _is_skipped(placed: Placed, name: str) -> bool:
 
 
 def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], name: Any, ours: Any) -> None:
-    """Place one tensor of the other network where the caller's `mapping` says. Raises `InputError` for a name that does not
-    exist."""
+    """Place one tensor of the user's network under the name `ours`, as the caller's `mapping` says. Raises `InputError` for a
+    name that does not exist."""
     if not isinstance(name, str) or name not in theirs:
         raise InputError("mapping has the name {name!r}, which your module does not have.", name=name)
     if not isinstance(ours, str) or ours not in shapes:
@@ -160,8 +161,8 @@ def _map(placed: Placed, theirs: Mapping[str, Tensor], shapes: Mapping[str, tupl
 
 
 def _complete(placed: Placed, shapes: Mapping[str, tuple[int, ...]], mine: nn.Module, problem: InputError | None) -> None:
-    """Check that every tensor of ours has values of its shape. Biases that the other network does not have become 0; its
-    parameters without a place are listed in `placed.left`.
+    """Check that every tensor of ours has values of its shape. Biases that the user's network does not have become 0;
+    parameters of the user's network without a place are listed in `placed.left`.
 
     Raises:
         InputError: a tensor has no values, or values of another shape.

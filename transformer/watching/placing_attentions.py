@@ -1,4 +1,4 @@
-"""Which linear layers of somebody's Transformer are query, key, value and output of which attention."""
+"""Which linear layers of a user's Transformer are query, key, value and output of which attention."""
 
 import re
 from collections.abc import Sequence
@@ -49,8 +49,8 @@ class Group:
 
 
 def attention_groups(run: Pass, width: int) -> list[Group]:
-    """The linear layers of each attention of a pass. Heads whose averages are read by one linear layer are one attention.
-    `width` is d_model.
+    """The linear layers of each attention of a pass. Several attentions are the heads of one attention if one linear layer
+    reads their averages. `width` is d_model.
 
     Raises:
         InputError: two of query, key and value of an attention come from no linear layer that was recorded.
@@ -82,14 +82,15 @@ def attention_groups(run: Pass, width: int) -> list[Group]:
 
 
 def _is_head(group: Group, uses: Sequence[Use | None], run: Pass, width: int) -> bool:
-    """Whether an attention whose averages no layer reads is one more head of a group."""
+    """Whether an attention whose averages no layer reads is one more head of a group. `uses` are the linear layers of its
+    query, key and value; `width` is d_model."""
     rows = sum(len(use.weight) for use in group.branches["query"])
     inner = uses[0]
     return inner is not None and rows + len(inner.weight) <= width and run.attentions[group.attentions[-1]].weights.ndim == 3
 
 
 def is_unread(use: Use, group: Group) -> bool:
-    """Whether a linear layer is a projection that an attention computes but does not read, because it reads another projection
+    """Whether a linear layer is a projection of this attention that runs but is not read, because another projection is read
     twice: a typing mistake such as `q, k, v = q, k, k`."""
     read = [each for uses in group.branches.values() for each in uses]
     twice = len({id(each) for each in read}) < len(read) and len({each.names for each in read}) > 1
@@ -102,7 +103,7 @@ def _owner(use: Use) -> frozenset[str]:
 
 
 def _by_name(group: Group) -> None:
-    """Sort the layers of a group into query, key and value by their names, unless the names are unclear. If the module
+    """Sort the layers of a group into query, key and value by their names, unless the names are unclear. If the user's module
     exchanges two of them, the comparison then finds a difference."""
     if any(len(uses) != len(group.attentions) for uses in group.branches.values()):
         return
@@ -119,7 +120,7 @@ def _by_name(group: Group) -> None:
 
 
 def named_branches(names: Sequence[str]) -> dict[Branch, int] | None:
-    """Branch → index of its name in `names`; None if the names are unclear."""
+    """Branch (query, key or value) → index in `names` of the parameter for it; None if the names are unclear."""
     words = [re.split(r"[.]", name) for name in names]
     differing = [parts for parts in zip(*words, strict=False) if len({*parts}) == 3]
     for parts in differing:

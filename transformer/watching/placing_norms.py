@@ -1,4 +1,4 @@
-"""Norms of somebody's Transformer in a copy of our network: which norm of theirs is which of ours."""
+"""Norms of a user's Transformer in a copy of our `Transformer`: which norm of the user's network becomes which of ours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +17,16 @@ Unused = dict[str, tuple[Tensor, Tensor | None, frozenset[str]]]
 def place_norms(
     placed: Placed, run: Pass, mine: nn.Module, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> None:
-    """Place the norms of the other network in `placed`. A norm inside the module of a layer is placed by its order in the
-    layer, any other norm by the sub-layer before or after it. `layers` has the kind and the layer of each of `groups`;
-    `others` are the linear layers outside of attentions."""
+    """Put the norms of the user's network into `placed`. A norm inside the module of a layer is placed by its order in the
+    layer, any other norm by the sub-layer before or after it.
+
+    Args:
+        placed: the weights that are already placed.
+        run, mine: a recorded pass of the user's network, and that network.
+        layers: the kind and the layer of each of `groups`.
+        groups: the linear layers of each attention.
+        others: the linear layers outside of attentions.
+    """
     width = placed.config.d_model
     norms = [use for use in run.uses if use.kind == "norm" and use.weight.shape == (width,)]
     unused = _unused_norms(run, mine, width)
@@ -35,7 +42,7 @@ def place_norms(
 def _sublayers(
     placed: Placed, stack: str, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> dict[str, tuple[int, int]]:
-    """Path of each sub-layer of a stack → `Use.order` of the operations with which it begins and ends."""
+    """Path of each sub-layer of a stack → numbers of the operations (`Use.order`) with which it begins and ends."""
     result = {}
     first = 0 if stack == "encoder" else placed.layers["encoder"]
     for layer in range(placed.layers[stack]):
@@ -52,7 +59,7 @@ def _fill_stack(
     placed: Placed, stack: str, sublayers: Mapping[str, tuple[int, int]], own: Sequence[Use], unused: Unused
 ) -> None:
     """Give each sub-layer of a stack its norm, and the stack its final norm. `own` are the norms that ran in this stack of the
-    other network."""
+    user's network."""
     slots, filled = [*sublayers], dict[str, Use]()
     modules = {slot: _layer_module(placed, slot.rpartition(".")[0], slots) for slot in slots}
     for layer in dict.fromkeys(slot.rpartition(".")[0] for slot in slots):
@@ -97,7 +104,7 @@ def _put_norm(placed: Placed, path: str, use: Use) -> None:
 
 
 def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | None:
-    """The path of the module of the other network that corresponds to a layer of ours; None if its layers are not modules of
+    """The path of the module of the user's network that corresponds to a layer of ours; None if its layers are not modules of
     their own."""
 
     def prefix(path: str) -> str:
@@ -116,7 +123,7 @@ def _layer_module(placed: Placed, layer: str, slots: Sequence[str]) -> str | Non
 
 
 def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
-    """Modules of `mine` that look like norms but did not run."""
+    """Modules of `mine` that have the weights of a norm but did not run."""
     used = {name for use in run.uses for name in use.names}
     unused: Unused = {}
     for path, module in mine.named_modules():
@@ -128,7 +135,7 @@ def _unused_norms(run: Pass, mine: nn.Module, width: int) -> Unused:
 
 
 def _eliminate(placed: Placed, path: str, unused: Unused, module: str | None) -> None:
-    """Place weights for a norm of ours that the pass of the other network lacks: those of a norm in `unused`, if possible of
+    """Place weights for a norm of ours that the pass of the user's network lacks: those of a norm in `unused`, if possible of
     one inside `module`, and remove that norm from `unused`; if `unused` is empty, the weight 1 and no bias."""
     near = [name for name in unused if module and name.startswith(f"{module}.")] or [*unused]
     weight, bias, names = unused.pop(near[0]) if near else (torch.ones(placed.config.d_model), None, frozenset[str]())

@@ -13,10 +13,10 @@ from transformer.watching.operations import Attention, Operations, tensors_in
 
 
 class Recorder(Operations):
-    """Keeps tensors under their paths, in the order of computation.
+    """A context that records the tensors of a module's pass under their paths, in the order of computation.
 
     Attributes:
-        tensors: path → tensor. A tensor that the module writes into later is copied first.
+        tensors: path → tensor. If the module later writes into a tensor, the recorded tensor is a copy from before.
         bases: path of an attention → the attention.
     """
 
@@ -26,7 +26,7 @@ class Recorder(Operations):
         self.bases: dict[str, Attention] = {}
 
     def keep(self, path: str, tensor: Tensor) -> None:
-        """Keep a tensor under a path."""
+        """Store a tensor in `tensors` under a path."""
         self.tensors[path] = tensor
 
     def before_write(self, tensor: Any) -> None:
@@ -80,8 +80,8 @@ def tensor_path(module: str, name: str) -> str:
 
 
 def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
-    """For every tensor in arguments or results, the end of its name and the tensor: `.0`, `.1`, … if there are several, else
-    empty."""
+    """Yields, for every tensor in arguments or results, a suffix for its name and the tensor. The suffixes are `.0`, `.1`, …;
+    if there is only one tensor, its suffix is empty."""
     listed = [*tensors_in(tuple(values.values()) if isinstance(values, dict) else (values,))]
     for place, tensor in enumerate(listed):
         yield f".{place}" if len(listed) > 1 else "", tensor
@@ -89,7 +89,7 @@ def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
 
 @contextmanager
 def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
-    """Within this context, each call of a submodule in this thread also calls `recorder.entered` and `recorder.left`."""
+    """A context within which each call of a submodule in this thread also calls `recorder.entered` and `recorder.left`."""
     thread, handles = threading.get_ident(), []
 
     def before(path: str) -> Callable[..., None]:
@@ -115,8 +115,8 @@ def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
 
 @contextmanager
 def unchanged(module: nn.Module) -> Iterator[None]:
-    """After this context, the module is as it was: attributes, modes and buffers of every submodule. So are the random numbers
-    and the setting of PyTorch's fast path, which is off within the context because it computes no weights."""
+    """A context after which the module is as it was before: attributes, modes and buffers of every submodule. So are the random
+    numbers and the setting of PyTorch's fast path, which is off within the context because it computes no weights."""
     state = [(each, vars(each).copy(), each._modules.copy(), each._buffers.copy()) for each in module.modules()]
     buffers = [(buffer, buffer.clone()) for buffer in module.buffers()]
     fast = torch.backends.mha.get_fastpath_enabled()
@@ -140,7 +140,7 @@ def unchanged(module: nn.Module) -> Iterator[None]:
 
 
 def run_recorded(module: nn.Module, recorder: Operations, call: Callable[[], Any]) -> Any:
-    """The result of `call`. Every tensor of the pass is kept in the recorder.
+    """The result of `call`, which runs the module. `recorder` records the tensors of the pass.
 
     The module runs twice. A module may keep tensors of its first pass for later passes, such as a table of positions in a
     dictionary. Because the first pass is not in inference mode, these are ordinary tensors. Tensors of the recorded pass, which

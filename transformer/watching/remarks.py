@@ -15,10 +15,10 @@ NAMED = 3  # most weights that are named in a sentence
 
 
 def shared_weights(compared: Compared) -> list[Reason]:
-    """The reasons about weights that the other network shares and ours does not: between layers, between sub-layers, or between
-    query, key and value. Empty if there are no such weights.
+    """The reasons about weights that the user's network shares and ours does not: between layers, between sub-layers, or
+    between query, key and value. Empty if there are no such weights.
 
-    Ours gets a copy of the weights at each place, so the logits agree all the same.
+    Our network gets a copy of the weights at each place, so the logits agree all the same.
     """
     places: dict[str, set[str]] = {}
     for name, theirs in compared.placed.names.items():
@@ -49,8 +49,8 @@ def _has_one_map(compared: Compared, path: str) -> bool:
 
 
 def remarks(mine: nn.Module, compared: Compared) -> Iterator[str]:
-    """Sentences about `mine` that help to understand a difference: unused weights, another number of heads, another shape of
-    the logits."""
+    """Yields sentences about `mine` that help to understand a difference: unused weights, another number of heads, another
+    shape of the logits."""
     placed = {name for names in compared.placed.names.values() for name in names}
     unused = [name for name, _ in mine.named_parameters() if name not in placed]
     if unused:

@@ -1,4 +1,4 @@
-"""The search of `compare`: which mistakes, made in our network, give the numbers of somebody's network."""
+"""The search of `compare`: with which mistakes our `Transformer` gives the numbers of a user's network."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,12 +39,12 @@ VISIBLE = -50.0
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A mistake that was added to the mistakes of the steps before.
+    """One step of the search: a mistake that is added to the mistakes of the steps before.
 
     Attributes:
-        candidate, alteration: the mistake, and the change that makes it.
+        candidate, alteration: the mistake, and the change of our `Transformer` that makes it.
         remaining: the difference of the logits with all mistakes up to this one.
-        progress: by how many tensors it moved the first difference.
+        progress: how many tensors later the first difference is with this mistake.
     """
 
     candidate: Candidate
@@ -55,7 +55,8 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Mistakes, and how far our network agrees with the other network if it makes all of them."""
+    """The mistakes that the search found (`steps`), and how far our `Transformer` agrees with the user's network if it makes
+    all of them (`reached`)."""
 
     steps: tuple[Step, ...]
     reached: Standing
@@ -63,15 +64,15 @@ class Found:
 
 @dataclass
 class Compared:
-    """A copy of our network with the weights of the other network, and a recorded pass of the other network.
+    """A copy of our `Transformer` with the weights of the user's network, and a recorded pass of the user's network.
 
     Attributes:
         model: the copy.
         source, target: the ids that both networks read.
-        logits, library: the logits of the other network, and all tensors of its pass.
-        placed: its weights, as they are now in the copy.
-        place: layouts of attentions → its weights in these layouts.
-        recorder: its pass.
+        logits, library: the logits of the user's network, and all tensors of its pass.
+        placed: the weights of the user's network, as they are now in the copy.
+        place: a function that returns the weights of the user's network for given orders of rows in its attentions.
+        recorder: the recorded pass of the user's network.
         tolerance: the largest difference that counts as equal.
         report: called with a sentence after every `REPORT_EVERY` runs; None for no reports.
         tried: the number of runs of the copy so far.
@@ -102,8 +103,9 @@ class Compared:
         mapping: Mapping[str, str] | None,
         tolerance: float,
     ) -> "Compared":
-        """The copy of `ours` with the weights of `mine`. Weights that can be laid out in several ways, such as one matrix for
-        query, key and value, are laid out so that the runs agree furthest."""
+        """A copy of `ours` with the weights of `mine`. Weights that can be laid out in several ways, such as one matrix for
+        query, key and value, are laid out so that the two networks agree furthest. `recorder` has a pass of `mine`, and
+        `logits` is its result; `mapping` and `tolerance` are as in `compare`."""
 
         def placing(layouts: Mapping[Kind, Layout] | None) -> Placed:
             return place(recorder, mine, ours, layouts, mapping)
@@ -118,8 +120,8 @@ class Compared:
         return compared
 
     def find_layouts(self) -> None:
-        """If the first difference is in an attention, place the weights in the order of rows of its projections with which the
-        runs agree for longest, and load them."""
+        """If the first difference is in an attention, find the order of rows of its projections with which the networks agree
+        for longest, and load the weights in this order."""
         best, chosen = self.standing(()), dict[Kind, Layout]()
         for kind in Kind:
             if best.path is None or TensorPath.parse(best.path).kind != kind:
@@ -137,14 +139,14 @@ class Compared:
         self.load(self.placed)
 
     def load(self, placed: Placed) -> None:
-        """Load these weights into the copy."""
+        """Load the weights in `placed` into the copy of our `Transformer`."""
         parameters = dict(self.model.named_parameters())
         for name, values in placed.tensors.items():
             parameters[name].copy_(values)
 
     def standing(self, alterations: Sequence[Alteration], reached: Standing | None = None) -> Standing:
-        """How far our network agrees with the other network under these changes. `reached` is the standing before the last
-        change, and is returned if this change does not help; without it, the result is always computed."""
+        """How far our `Transformer` agrees with the user's network under these changes. `reached` is the standing before the
+        last change, and is returned if this change does not help; if `reached` is None, the standing is always computed."""
         self.tried += 1
         if self.report and reached and self.tried % REPORT_EVERY == 0:
             self.report(f"{self.tried} changes of ours were tried. The first difference is at {reached.path}.")
@@ -159,7 +161,7 @@ class Compared:
         return matching.standing(recording, distance, reached)
 
     def _matching(self, source: Tensor) -> Matching:
-        """The comparison of runs of the copy on this source with the other network."""
+        """The object that compares runs of the copy on this source with the user's network."""
         if self._matched is None or source is not self._matched[0]:
             axes = {path: tap.axes for path, tap in self.model.taps.items()}
             pads = source == self.model.config.source_pad
@@ -168,18 +170,18 @@ class Compared:
 
     @property
     def attentions(self) -> Iterable[str]:
-        """The paths of the attentions of ours."""
+        """The paths of the attentions of our `Transformer`."""
         return Setting(self.model, self.source, self.target, {}, {}, {}).attentions
 
     @cached_property
     def milestones(self) -> list[str]:
-        """The tensors of ours that are looked for, in the order of computation."""
+        """The paths of our tensors that are looked for in the user's network, in the order of computation."""
         return milestones(run_altered(self.model, self.source, self.target, ())[1])
 
     def explained(self, base: Standing) -> tuple[Standing, "Found"]:
-        """The standing without mistakes, and the mistakes that `search` finds. If these do not explain everything, the search
-        is repeated with other usual orders of rows, because a wrong attention hides the right order. Both results are for the
-        same order of rows."""
+        """How far the networks agree without mistakes (`base`, or with another order of rows), and the mistakes that `search`
+        finds. If these do not explain everything, the search is repeated with other usual orders of rows, because a wrong
+        attention hides the right order. Both results are for the same order of rows."""
         before, layouts = self.placed, [self.place(dict.fromkeys(Kind, layout)) for layout in USUAL_LAYOUTS]
         # Settings alone are tried first, because that is quick, and because other settings hide the order of rows.
         for placed in (before, *layouts):
@@ -202,9 +204,9 @@ class Compared:
         return base, found
 
     def search(self, base: Standing) -> "Found":
-        """The mistakes with which our network gives the numbers of the other network: each step adds the mistake that moves the
-        first difference furthest. If several options move it equally far, the option with the most places is followed first,
-        and the others if this leads nowhere."""
+        """The mistakes with which our `Transformer` gives the numbers of the user's network: each step adds the mistake after
+        which the first difference comes latest. If this holds for several mistakes, the search goes on with the mistake at the
+        most places, and with the others if this leads nowhere. `base` is how far the networks agree without mistakes."""
         first = self._options(Found((), base))
         if first and first[0].reached.path is None:  # one mistake explains everything
             return first[0]
@@ -228,8 +230,8 @@ class Compared:
         return Found(tuple(steps), furthest.reached)
 
     def _settings(self, base: Standing) -> "Found":
-        """The combination of other settings with which our network agrees furthest; no steps if every combination helps little.
-        A difference in a setting, such as pre-norm, is not a mistake, and often several settings differ at once."""
+        """The combination of other settings with which our `Transformer` agrees furthest; no steps if every combination helps
+        little. A difference in a setting, such as pre-norm, is not a mistake, and often several settings differ at once."""
         whole = {candidate.names[0]: candidate for candidate in self._candidates((), "") if _is_setting(candidate)}
         best = Found((), base)
         for count in range(1, MOST_SETTINGS + 1):
@@ -245,8 +247,8 @@ class Compared:
         return best
 
     def _options(self, found: "Found") -> list["Found"]:
-        """The mistakes that move the first difference furthest, each at one place or group of places; or only the first mistake
-        that explains everything."""
+        """The mistakes after which the first difference comes latest, each at one place or group of places; or only the first
+        mistake that explains everything."""
         alterations, reached = [step.alteration for step in found.steps], found.reached
         near, options = self._near(reached.path or ""), list["Found"]()
         for candidate in self._candidates(alterations, part_of(reached.path or "")):
@@ -292,8 +294,8 @@ class Compared:
         return next((each.source for each in reversed(alterations) if each.source is not None), self.source)
 
     def _near(self, path: str) -> set[str]:
-        """The parts of ours in which a mistake can cause a first difference at a path: the part of the path itself, and the
-        part before it."""
+        """The parts of our `Transformer` in which a mistake can cause a first difference at a path: the part of the path
+        itself, and the part before it."""
         sublayers = Setting(self.model, self.source, self.target, {}, {}, {}).sublayers
         encoder = [each for each in sublayers if each.startswith("encoder")]
         order = ["source_embedding", *encoder, "encoder", "target_embedding", *sublayers[len(encoder) :], "decoder", "logits"]
@@ -308,12 +310,13 @@ class Compared:
 
 
 class NoHelpError(Exception):
-    """Ends a run of our network early, because its change does not help."""
+    """Raised to end a run of our `Transformer` early, because the change that is tried does not help."""
 
 
 def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alteration:
-    """The change that ends a run by `NoHelpError`, `STOP_AHEAD` tensors after the first difference, if the other network has
-    none of these tensors. `paths` are the milestones."""
+    """A change that ends a run by `NoHelpError` at the `STOP_AHEAD`-th of our tensors from the first difference on, if the
+    user's network has none of those before it. `paths` are the paths of our tensors that are looked for; `reached` has the
+    first difference."""
     wanted = paths[reached.place : reached.place + STOP_AHEAD]
 
     def check(values: Tensor, scope: Scope) -> Tensor:
@@ -326,7 +329,7 @@ def stopped(matching: Matching, paths: Sequence[str], reached: Standing) -> Alte
 
 
 def _hidden(scores: Tensor) -> Iterator[float]:
-    """The number that the other network writes in place of hidden scores, if the number is not low enough to hide them: the
+    """Yields the number that the user's network writes in place of hidden scores, if it is not low enough to hide them: the
     least score, if several scores have it."""
     least = scores.min()
     if VISIBLE < least < 0 and int((scores == least).sum()) > 1:
@@ -334,12 +337,12 @@ def _hidden(scores: Tensor) -> Iterator[float]:
 
 
 def _is_setting(candidate: Candidate) -> bool:
-    """Whether a candidate is another setting of the whole network."""
+    """Whether a candidate is another setting of the whole network, such as pre-norm, rather than a mistake."""
     return len(candidate.names) == 1 and candidate.names[0] in SETTINGS and candidate.where in WHOLE
 
 
 def part_of(path: str) -> str:
-    """The sub-layer, embedding or stack that a tensor of ours belongs to."""
+    """The path of the sub-layer, embedding or stack that contains the tensor of our `Transformer` at `path`."""
     place = TensorPath.parse(path)
     if place.layer is not None:
         return str(place.whole)

@@ -1,4 +1,4 @@
-"""The tensors of our network beside the nearest tensors of somebody's module, for the file of a comparison."""
+"""The tensors of our `Transformer` beside the nearest tensors of a user's module, for the file of a comparison."""
 
 import torch
 from jaxtyping import Bool
@@ -13,8 +13,8 @@ from transformer.watching.search import Compared
 
 @torch.no_grad()
 def side_by_side(compared: Compared) -> tuple[ComparedTensor, ...]:
-    """Each tensor of our network that is looked for in the other network, beside the nearest tensor there, for item 0 of the
-    batch, in the order of computation."""
+    """Each tensor of our `Transformer` that is looked for in the user's network, beside the nearest tensor there, for item 0 of
+    the batch, in the order of computation."""
     _, recording = run_altered(compared.model, compared.source, compared.target, ())
     pads, found = compared.source == compared.model.config.source_pad, []
     for path in filter(is_milestone, recording):
@@ -28,10 +28,11 @@ def side_by_side(compared: Compared) -> tuple[ComparedTensor, ...]:
 
 
 def nearest(library: Library, values: Tensor, axes: tuple[str, ...], keep: Bool[Tensor, "..."] | None) -> Tensor | None:
-    """The tensor of the other network that is nearest to one of ours, in our order of axes; None if it has none of this size.
+    """The tensor of the user's network that is nearest to a tensor of ours, in our order of axes; None if the user's network
+    has no tensor of this size.
 
     Args:
-        library: the tensors of the other network.
+        library: the tensors of the user's network.
         values, axes: the tensor of ours, and the names of its axes.
         keep: True where the numbers count; None for everywhere.
     """

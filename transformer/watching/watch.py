@@ -1,4 +1,4 @@
-"""`watch`: look into any `torch.nn.Module`, without a change to its code."""
+"""`watch`: the tensors and attentions of any `torch.nn.Module`, without a change to its code."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,27 +23,27 @@ def watch(
     tokens: Any = None,
     **keywords: Any,
 ) -> Watched:
-    """The tensors of one pass of a module: inputs and outputs of every submodule, and its attentions.
+    """The tensors of one forward pass of a module: inputs and outputs of every submodule, and its attentions.
 
         watched = watch(my_transformer, source, target)
         watched.attentions                       # ("encoder.layers.0.attention", …)
         watched.weights("encoder.layers.0.attention")[0]
 
-    An attention is recognised without help if a softmax reads a product of two tensors, scaled and masked in any way, or if
-    it is torch's `scaled_dot_product_attention`. The pass runs in inference mode; modes, weights, buffers and random numbers
-    of the module stay as they are. In training mode, dropout is seen too.
+    An attention is recognised without help if a softmax is computed from a product of two tensors, scaled and masked in any
+    way, or if the module calls torch's `scaled_dot_product_attention`. The pass runs in inference mode; modes, weights, buffers
+    and random numbers of the module stay as they are. In training mode, the tensors include the effect of dropout.
 
     Args:
         module: any module.
-        inputs, keywords: what the module is called with.
+        inputs, keywords: positional and keyword arguments with which the module is called.
         names: path of a tensor → the names of its axes, separated by spaces: `{"attn.output.1": "batch head query key"}`. If
             the names end in `query key`, the tensor counts as attention weights, even if it was not recognised.
-        tokens: labels of the tokens: a list of strings, or one such list for each text of the batch, or
-            `{"source": …, "target": …}` with either form. Each list is as long as the module's input, padding included.
+        tokens: labels of the tokens: a list of strings, or one such list for each text of the batch, or `{"source": …,
+            "target": …}` with either form. Each list is as long as the module's input, padding included.
 
     Raises:
-        InputError: `module` is not a module, or has no values (`check_module`); the module fails; or `tokens` or `names` have
-            another form.
+        InputError: `module` is not a module, or its parameters have no values (`check_module`); the module fails; or `tokens`
+            or `names` have another form.
         PathError: `names` has a path that the module does not have; the message lists the nearest ones.
     """
     check_module("module", module)
@@ -63,8 +63,12 @@ def watch(
 def check_module(name: str, module: object) -> None:
     """Check that a value is a module whose parameters have values.
 
+    Args:
+        name: the name of the argument, for the error message.
+        module: the value.
+
     Raises:
-        InputError: `module` is not a module, was compiled by `torch.jit`, is lazy, or is on the device meta.
+        InputError: `module` is not a module, was compiled by `torch.jit`, has lazy parameters, or is on the device meta.
     """
     if not isinstance(module, nn.Module):
         raise InputError("{name} must be a torch.nn.Module, not {module!r}.", name=name, module=module)
@@ -78,7 +82,8 @@ def check_module(name: str, module: object) -> None:
 
 
 def as_labels(tokens: Any) -> dict[str, Tokens]:
-    """The labels of the tokens: side → a row for each text; empty for None. A list without sides counts for both.
+    """The labels of the tokens: a dict from side (`source` or `target`) to rows of labels, one for each text of the batch or
+    one for all texts. Empty for None. A list without sides counts for both sides.
 
     Raises:
         InputError: `tokens` has a form that `watch` does not allow.
@@ -102,7 +107,7 @@ def _rows(given: Any) -> Tokens:
 
 
 def as_names(names: Any) -> dict[str, tuple[str, ...]]:
-    """Path → names of its axes, from names separated by spaces; empty for None.
+    """A dict from the path of a tensor to the names of its axes, from names separated by spaces. Empty for None.
 
     Raises:
         InputError: `names` is not a mapping from texts to texts.
@@ -121,8 +126,8 @@ def watched_of(
     labels: Mapping[str, Tokens],
     names: Mapping[str, tuple[str, ...]],
 ) -> Watched:
-    """The tensors of a recorded pass. Their axes have the names of `names`, or else those that are recognised from the inputs
-    `given` and the `labels` of tokens. Raises as `watch`."""
+    """The tensors of a pass that `recorder` has recorded. Their axes have the names in `names`, or else names that are
+    recognised from the inputs `given` (name → tensor) and the `labels` of the tokens. Raises the same errors as `watch`."""
     sizes = sizes_of(module, given, labels)
     _check_lengths(labels, sizes.lengths)
     attentions = {base: _Parts.of(base, attention, recorder, sizes) for base, attention in recorder.bases.items()}
@@ -157,8 +162,8 @@ def _check_lengths(labels: Mapping[str, Tokens], lengths: Mapping[str, int]) -> 
 
 
 def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, recorder: Recorder) -> Watched:
-    """The watched pass, with the axes that the caller named. Axes that end in `query key` make the tensor the weights of an
-    attention."""
+    """The watched pass with the axes `axes` for the tensor at `path`. Axes that end in `query key` make the tensor the weights
+    of an attention."""
     activation = watched[path]
     if len(axes) != len(activation.shape) or len({*axes}) != len(axes):
         message = "{path} has the shape {shape}; the axes {axes!r} must be one different name for each size."
@@ -177,7 +182,7 @@ def _declared(watched: Watched, path: str, axes: tuple[str, ...], sizes: Sizes, 
 
 
 class _Parts:
-    """The activations of one attention, with the axes of its weights, and the sides of queries and keys."""
+    """The activations of one attention, and the sides (`source` or `target`) of its queries and keys."""
 
     def __init__(self, base: str, sides: tuple[str, str]) -> None:
         self.base, self.sides = base, sides
@@ -223,8 +228,8 @@ class _Parts:
 def _leading(
     attention: Attention, recorder: Recorder, sizes: Sizes
 ) -> tuple[tuple[str, ...], tuple[int, int] | None, tuple[str, ...]]:
-    """The names of the axes before query and key; and if texts and heads share one axis, the sizes and names of its parts,
-    otherwise None and ()."""
+    """The names of the axes before query and key; and if one axis joins texts and heads, the sizes and the names of the two
+    parts, otherwise None and ()."""
     weights, count = attention.weights, attention.weights.ndim - 2
     others = [size for axis, size in zip(attention.product.axes, weights.shape, strict=True) if axis not in ("query", "key")]
     if count == 2:

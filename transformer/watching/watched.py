@@ -1,4 +1,4 @@
-"""`Watched`: the tensors of one pass of any module, with paths and names of axes."""
+"""`Watched`: the tensors of one pass of any module, each with a path and with names of its axes."""
 
 import difflib
 import math
@@ -21,7 +21,7 @@ HIDDEN = -5_000.0
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """Every tensor of one pass of a module that has a name, in the order of computation.
+    """The named tensors of one forward pass of a module, in the order of computation.
 
     Attributes:
         activations: path → activation: inputs and outputs of submodules (`encoder.layers.0.output`), and of each attention
@@ -30,7 +30,7 @@ class Watched:
             after dropout) and `head_output`.
         attentions: the paths of the attentions.
         sides: path of an attention → the sides of its queries and of its keys: `source` or `target`.
-        tokens: side → labels, a row for each text of the batch. May lack a side.
+        tokens: side → rows of labels, one for each text of the batch or one for all texts. A side may be missing.
     """
 
     activations: Mapping[str, Activation]
@@ -51,7 +51,7 @@ class Watched:
         return isinstance(path, str) and path in self.activations
 
     def __getitem__(self, path: str) -> Activation:
-        """The activation at a path. For the path of an attention, its weights.
+        """The activation (a tensor with its path and axes) at a path. For the path of an attention, its weights.
 
         Raises:
             PathError: no tensor has that path; the message lists the nearest ones.
@@ -81,8 +81,8 @@ class Watched:
         raise PathError(message, path=path, near=", ".join(map(repr, near)) or "none, because no attention was recognised")
 
     def weights(self, path: str) -> Float[Tensor, "batch head query key"]:
-        """The weights of an attention, copied only if several axes must be joined to the axis of heads. An attention without an
-        axis for texts or for heads gets such an axis of size 1.
+        """The weights of the attention at a path, copied only if several axes must be joined to the axis of heads. An attention
+        without an axis for texts or for heads gets such an axis of size 1.
 
         Raises:
             PathError: no attention has that path.
@@ -90,8 +90,8 @@ class Watched:
         return self._four_axes(self[self.attention(path)])
 
     def allowed(self, path: str) -> Bool[Tensor, "batch head query key"]:
-        """True where a query may attend to a key: where its score is above `HIDDEN`. True everywhere if no scores were
-        recorded.
+        """True where a query of the attention at a path may attend to a key: where its score is above `HIDDEN`. True everywhere
+        if no scores were recorded.
 
         Raises:
             PathError: no attention has that path.
@@ -104,7 +104,7 @@ class Watched:
 
     def labels(self, path: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The tokens of the queries and of the keys of an attention, for one text; their positions, counted from 0, if there
-        are no tokens.
+        are no tokens. `item` is the index of the text in the batch, from 0.
 
         Raises:
             PathError: no attention has that path, or there is no such text.
@@ -119,7 +119,7 @@ class Watched:
         return names[0], names[1]
 
     def save(self, path: str | Path) -> None:
-        """Write what `to_bytes` returns to a file.
+        """Write all tensors to a safetensors file, with the bytes of `to_bytes`.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -135,7 +135,7 @@ class Watched:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "watched.safetensors") -> "Watched":
-        """The watched pass that `to_bytes` wrote. No code is run from the data.
+        """The watched pass in bytes that `to_bytes` returned. No code in the data is run.
 
         Raises:
             CheckpointError: the data is not such a file; the message calls the file `name`.

@@ -1,4 +1,4 @@
-"""A `Watched` as a file: safetensors, with axes, tokens and order in its metadata."""
+"""A `Watched` (the tensors of one pass of a module) as a safetensors file, with axes, tokens and order in its metadata."""
 
 import json
 
@@ -17,7 +17,7 @@ LARGEST_FILE, MOST_TENSORS, LONGEST_TEXT, MOST_AXES = 1 << 30, 50_000, 500, 16
 
 
 def watched_bytes(watched: Watched) -> bytes:
-    """The contents of the safetensors file of a watched pass. Tensors that share memory are written separately.
+    """The contents of a safetensors file with the tensors of a watched pass. Tensors that share memory are written separately.
 
     Raises:
         CheckpointError: a tensor has a type that such a file cannot hold.
@@ -36,8 +36,8 @@ def watched_bytes(watched: Watched) -> bytes:
 
 
 def read_watched(data: bytes, name: str) -> Watched:
-    """The watched pass in the contents of a file of `watched_bytes`. Every part is checked, because the file may come from
-    anybody.
+    """The watched pass in the contents of a file that `watched_bytes` made. Every part is checked, because the file may come
+    from anybody.
 
     Raises:
         CheckpointError: the data is not such a file, or is larger than `LARGEST_FILE`; the message calls the file `name`.

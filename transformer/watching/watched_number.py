@@ -1,7 +1,9 @@
 """How one number of an attention of a watched module was computed, from the other tensors that were recorded.
 
-computed = watched_number(watched, "encoder.layers.0.self_attn.scores", item=0, matrix=1, row=3, column=2)
-[explained.result for explained in computed]
+For example:
+
+    computed = watched_number(watched, "encoder.layers.0.self_attn.scores", item=0, matrix=1, row=3, column=2)
+    [explained.result for explained in computed]
 """
 
 import math
@@ -19,8 +21,9 @@ Matrix = Float[np.ndarray, "_ _"]  # a file can have matrices that do not fit to
 
 
 def matrices(watched: Watched, path: str, item: int = 0) -> tuple[Float[Tensor, "matrix row column"], tuple[str, ...]]:
-    """The matrices of a tensor for one text, and the names of all axes but that of the texts. A vector is one row; all axes
-    before the last two, such as heads, are joined to the axis of matrices.
+    """The matrices of a tensor for one text, and the names of all its axes but that of the texts. A vector is one row; all axes
+    before the last two, such as heads, are joined to the axis of matrices. `item` is the index of the text in the batch, from
+    0.
 
     Raises:
         InputError: the tensor has no numbers that can be drawn.
@@ -40,8 +43,8 @@ def matrices(watched: Watched, path: str, item: int = 0) -> tuple[Float[Tensor, 
 
 
 def watched_number(watched: Watched, path: str, item: int, matrix: int, row: int, column: int) -> tuple[Explanation, ...]:
-    """How a number of an attention was computed, one operation after another: a weight by the softmax of the scores; a score by
-    the product of a query and a key, divided by a constant; an output of a head by the weights and the values.
+    """The computation of one number of an attention, one operation after another: a weight by the softmax of the scores; a
+    score by the product of a query and a key, divided by a constant; an output of a head by the weights and the values.
 
     Args:
         watched: what `watch` returns.
@@ -50,11 +53,12 @@ def watched_number(watched: Watched, path: str, item: int, matrix: int, row: int
         matrix, row, column: the place of the number in `matrices`, counted from 0.
 
     Returns:
-        Empty if the tensor is none of these, if what it was computed from was not recorded, or if these operations give another
-        number, for example because a mask was added to the scores.
+        Empty if the tensor is none of these, if the tensors that it was computed from were not recorded, or if these operations
+        give another number, for example because a mask was added to the scores.
 
     Raises:
         PathError: there is no such tensor, text or place.
+        InputError: the tensor has no numbers that can be drawn.
     """
     values, _ = matrices(watched, path, item)
     for name, index, size in zip(("matrix", "row", "column"), (matrix, row, column), values.shape, strict=True):

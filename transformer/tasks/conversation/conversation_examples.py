@@ -1,4 +1,4 @@
-"""Sources to try, each with a sentence about what to look for."""
+"""Source sentences to try, each with a sentence about what to look for in the attention."""
 
 from transformer.tasks.task import Example
 

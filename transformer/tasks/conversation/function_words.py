@@ -1,4 +1,4 @@
-"""The function words: pronouns, determiners, numbers, degrees."""
+"""The function words of both languages: pronouns, determiners, numbers, degrees."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from transformer.tasks.conversation.path import Table
 class Pronoun:
     """A personal pronoun: `subject` and `object` in English, the other forms in French (`french` is the subject).
 
-    By these conventions, every English sentence has one translation: `you` is `tu`; `i`, `you` and `we` are masculine, and so
-    are `it` and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a person.
+    So that every English sentence has one translation, `you` is always `tu`; `i`, `you` and `we` are masculine, and so are `it`
+    and `they` without an antecedent. `indirect` and `stressed` are empty for `it`, which is not a person.
     """
 
     subject: str
@@ -48,7 +48,8 @@ THING_OBJECTS = Table([(p.object, p) for p in PRONOUNS if p.object in ("it", "th
 
 
 class Determiner(NamedTuple):
-    """A determiner: French forms (masculine, feminine, plural), English numbers (singular, plural, mass) and the sense.
+    """A determiner: its French forms (masculine, feminine, plural), the numbers of the English nouns that it goes with
+    (singular, plural, mass) and its sense.
 
     The sense decides the French form. "definite" and "number" never change; "a" and "some" become `de` after a negation;
     "quantity" has `de` after it; "bare" is for a phrase without an English determiner, and "none" without a French one.
@@ -146,7 +147,7 @@ def _table(words: tuple[str, ...], counts: bool = True) -> Table[Determiner]:
 
 
 def determiners(text: str) -> Table[Determiner]:
-    """A table of determiners with weights, from a text like `the 5, a 2`."""
+    """A table of English determiners with sampling weights, from a text like `the 5, a 2`."""
     weights = {word: float(weight) for word, weight in (entry.rsplit(" ", 1) for entry in text.split(", "))}
     return Table([(word, DETERMINERS[word]) for word in weights], list(weights.values()))
 

@@ -1,4 +1,4 @@
-"""A grammar is a set of frames, kinds of sentences. It samples sentences, parses them, and lists words that may follow the
+"""A grammar is a set of frames (kinds of sentences). It samples sentences, parses them, and lists words that may follow the
 beginning of a sentence."""
 
 import random
@@ -24,7 +24,7 @@ _AUXILIARIES = ("am", "is", "are", "was", "were", "do", "does", "did", "can", "c
 
 
 class Sentence(NamedTuple):
-    """A sentence in both languages, and the name of its frame."""
+    """A sentence as tokens in both languages, and the name of its frame (kind of sentence)."""
 
     english: tuple[str, ...]
     french: tuple[str, ...]
@@ -32,11 +32,11 @@ class Sentence(NamedTuple):
 
 
 class Grammar:
-    """The sentences of some frames: samples them and parses them.
+    """A set of frames (kinds of sentences), from which sentences are sampled and with which texts are parsed.
 
     Attributes:
         frames: name → frame.
-        two_share: share of sampled texts that have two sentences; 0 if a text never has two, also for `parse`.
+        two_share: share of sampled texts that have two sentences; 0 if neither `sample` nor `parse` allows two sentences.
     """
 
     def __init__(self, frames: Mapping[str, Frame], two_share: float) -> None:
@@ -46,7 +46,7 @@ class Grammar:
         self._starting_with = lru_cache(maxsize=4096)(self._frames_starting_with)
 
     def sample(self, rng: random.Random, frame: Frame | None = None) -> Sentence:
-        """A random sentence, of `frame` if it is given; otherwise sometimes two short sentences."""
+        """A random sentence, of `frame` if one is given; otherwise sometimes two short sentences."""
         if frame is None and rng.random() < self.two_share:
             return self._two(rng)
         frame = frame or self._any_frame(rng)
@@ -64,8 +64,8 @@ class Grammar:
                 return Sentence(english, tuple(french), frame.name)
 
     def parse(self, tokens: Sequence[str]) -> Sentence | None:
-        """The sentence that the first fitting frame finds in a text. If no frame fits the whole text, it is parsed as two
-        sentences with a mark or `and` between them. None if that fails too."""
+        """The English tokens with their French, from the first frame (kind of sentence) that can parse the whole text. If no
+        frame can, the text is parsed as two sentences with a mark or `and` between them. None if the text cannot be parsed."""
         sentence = self._parse_one(tokens)
         ends = [index for index, token in enumerate(tokens[:-1]) if token in MARKS]
         ands = [index for index, token in enumerate(tokens[:-1]) if token == AND]
@@ -91,8 +91,8 @@ class Grammar:
         return list(fitting)
 
     def parsable(self, tokens: Sequence[str]) -> int:
-        """The number of tokens, from the start of a text, that can be parsed. It is the index of the first token that no frame
-        can parse there."""
+        """The number of tokens, from the start of a text, that can be parsed. This is also the index of the first token that no
+        frame can parse at its place."""
         return max((path.farthest for path in self._parse_in_every_way(tokens)), default=0)
 
     def _any_frame(self, rng: random.Random) -> Frame:

@@ -1,4 +1,4 @@
-"""The regular endings of both languages. The forms of irregular words are in `data`."""
+"""The regular endings of English and French words. The forms of irregular words are in `data`."""
 
 VOWELS = "aeiou"
 Five = tuple[str, str, str, str, str]
@@ -6,7 +6,8 @@ Four = tuple[str, str, str, str]
 
 
 def english_s(word: str) -> str:
-    """A plural or third person with `-s`: `box` → `boxes`, `city` → `cities`. In a phrase, the last word changes."""
+    """The plural of an English noun, or the third person of a verb, with `-s`: `box` → `boxes`, `city` → `cities`. In a phrase,
+    the last word changes."""
     if word.endswith("y") and word[-2] not in VOWELS:
         return word[:-1] + "ies"
     if word in ("piano", "photo", "radio", "zoo", "kilo"):
@@ -23,8 +24,8 @@ def english_ing(word: str) -> str:
 
 
 def french_plural(word: str) -> str:
-    """The plural of a French word: `chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` stays. In a phrase,
-    the first word changes."""
+    """The plural of a French word: `chat` → `chats`, `cheval` → `chevaux`, `bateau` → `bateaux`; `souris` is unchanged. In a
+    phrase, the first word changes."""
     first, *rest = word.split()
     if first in ("hôpital", "animal", "cheval", "journal"):
         first = first[:-1] + "ux"
@@ -36,20 +37,21 @@ def french_plural(word: str) -> str:
 
 
 def french_feminine(word: str) -> str:
-    """The feminine of a French adjective: `grand` → `grande`, `nerveux` → `nerveuse`; `large` stays."""
+    """The feminine of a French adjective: `grand` → `grande`, `nerveux` → `nerveuse`; `large` is unchanged."""
     if word.endswith("e"):
         return word
     return word[:-1] + "se" if word.endswith("eux") else word + "e"
 
 
 def four_forms(masculine: str, feminine: str = "") -> Four:
-    """The masculine, feminine, masculine plural and feminine plural of an adjective or a participle."""
+    """The masculine, feminine, masculine plural and feminine plural of a French adjective or participle. An empty `feminine` is
+    formed by rule."""
     feminine = feminine or french_feminine(masculine)
     return masculine, feminine, french_plural(masculine), french_plural(feminine)
 
 
 def present(infinitive: str) -> Five:
-    """The present of a regular verb, for je, tu, il, nous, ils."""
+    """The present forms of a regular French verb in -er, -ir or -re, for je, tu, il, nous, ils."""
     stem, ending = infinitive[:-2], infinitive[-2:]
     if ending == "ir":
         return stem + "is", stem + "is", stem + "it", stem + "issons", stem + "issent"
@@ -60,7 +62,7 @@ def present(infinitive: str) -> Five:
 
 
 def strong_stem(stem: str) -> str:
-    """The stem of a verb in -er before a silent ending: `achet` → `achèt`, `préfér` → `préfèr`, `nettoy` → `nettoi`."""
+    """The stem of a French verb in -er before a silent ending: `achet` → `achèt`, `préfér` → `préfèr`, `nettoy` → `nettoi`."""
     if stem in ("appel", "rappel"):
         return stem + "l"
     if stem.endswith(("oy", "uy", "ay")):
@@ -71,7 +73,8 @@ def strong_stem(stem: str) -> str:
 
 
 def nous_stem(stem: str) -> str:
-    """The stem of a verb in -er before `o` and `a`. An added letter or cedilla keeps g (`manger`) and c (`commencer`) soft."""
+    """The stem of a French verb in -er before `o` and `a`. An added letter or cedilla keeps g (`manger`) and c (`commencer`)
+    soft."""
     return stem + "e" if stem.endswith("g") else stem[:-1] + "ç" if stem.endswith("c") else stem
 
 
@@ -80,7 +83,8 @@ def participle(infinitive: str) -> str:
 
 
 def imperfect(nous: str) -> Five:
-    """The imperfect from the present's `nous` form: `mangeons` → `mangeais` … `mangions`, `mangeaient`."""
+    """The imperfect forms of a French verb, for je, tu, il, nous, ils, from the `nous` form of its present: `mangeons` →
+    `mangeais` … `mangions`, `mangeaient`."""
     stem = nous.removesuffix("ons")
     before_i = stem.removesuffix("e") if stem.endswith("ge") else stem[:-1] + "c" if stem.endswith("ç") else stem
     return stem + "ais", stem + "ais", stem + "ait", before_i + "ions", stem + "aient"

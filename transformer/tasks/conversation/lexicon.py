@@ -1,4 +1,4 @@
-"""The words of `data`, with all forms that the grammar uses."""
+"""The words of the grammar, read from the files in `data`, with all forms that the grammar uses."""
 
 import csv
 from collections.abc import Iterator
@@ -27,20 +27,21 @@ ANIMATE = PEOPLE | {"animal"}
 
 
 class Agreement(NamedTuple):
-    """Gender, number and person that a French word agrees with. `slot` is the person: je, tu, il, nous, ils, counted from 0."""
+    """Gender, number and person that a French word agrees with. `slot` is the index of the person in je, tu, il, nous, ils,
+    from 0."""
 
     gender: Gender
     plural: bool
     slot: int
 
     def of(self, forms: Four) -> str:
-        """The form that agrees, from the four forms of a word."""
+        """The form that agrees, out of masculine, feminine, masculine plural and feminine plural."""
         return forms[2 * self.plural + (self.gender == "f")]
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun.
+    """An English noun and its French translation.
 
     Attributes:
         singular, plural: the English forms; empty if the grammar does not use that number.
@@ -48,11 +49,11 @@ class Noun:
         countable: whether the singular can be used with `a`.
         french: masculine, feminine, masculine plural, feminine plural. The forms of one gender are empty, unless the noun has
             both genders.
-        gender: gender of the noun; if it has both, the gender when it describes no particular person (`the nurse` →
+        gender: gender of the French noun; if it has both, the gender when it describes no particular person (`the nurse` →
             `l'infirmière`).
         kind: kind of noun, such as "animal".
         always: the number of the French noun, if it is the same for both numbers of the English noun (`hair` → `cheveux`,
-            `trousers` → `pantalon`).
+            `trousers` → `pantalon`); otherwise None.
     """
 
     singular: str
@@ -113,7 +114,8 @@ class Adjective:
     superlative: str
 
     def form(self, agreement: Agreement, following: str = "") -> str:
-        """The form that agrees. `following` is the next word if it begins with a vowel, otherwise empty."""
+        """The French form for this gender and number. `following` is the next word if it begins with a vowel, otherwise
+        empty."""
         if following and self.before_vowel and agreement[:2] == ("m", False):
             return self.before_vowel
         return agreement.of(self.forms)
@@ -143,7 +145,7 @@ class Verb:
         with_etre: whether its passé composé is formed with être.
         pattern: words for what may follow the verb, such as object, object? (an optional object), to, from, place, generic (an
             object without an article means the whole kind), de (the object follows `de`).
-        preposition: the French preposition before the object; empty for none.
+        preposition: the French preposition before the object; empty if there is none.
         past_imperfect: whether its past is the imparfait: `i wanted` → `je voulais`.
         objects: the kinds of noun that are sampled as its object. If `strict`, only these kinds are parsed.
         subjects: the kinds of noun that are sampled as its subject, besides people.
@@ -169,7 +171,7 @@ class Verb:
 
     @property
     def was_doing(self) -> bool:
-        """Whether the grammar uses `was …ing` of this verb. It does so for few verbs, because each verb adds four forms of the
+        """Whether the grammar uses `was …ing` with this verb. Only few verbs have it, because each verb adds four forms of the
         imparfait that models must learn."""
         return "was" in self.pattern
 
@@ -179,7 +181,7 @@ class Verb:
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
-    """Yields the rows of the table `data/<name>.csv`, each as a dict from column to text."""
+    """Yields the rows of the table `data/<name>.csv` beside this module, each as a dict from column to text."""
     with (FilePath(__file__).parent / "data" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file, restval="")
 
@@ -335,7 +337,7 @@ COUNTED = {"people": ("personnes", Agreement("f", True, 4))}
 
 
 class Country(NamedTuple):
-    """A country in French. Its `gender` is f, m, or mp for a masculine plural."""
+    """A country in French. `gender` is f, m, or mp for a masculine plural."""
 
     french: str
     gender: str

@@ -1,4 +1,5 @@
-"""The words of sampled sentences, with their classes, in four files of `data`: two for each grammar.
+"""The words of sampled sentences, with their classes, in four files of `data`: an English and a French file for each of two
+grammars.
 
 The files are made by sampling many sentences, because the rules can make more forms than are sampled. This command writes them:
 
@@ -96,12 +97,12 @@ def _french_classes() -> dict[str, str]:
 
 
 def read_words(name: str) -> dict[str, str]:
-    """Word → class, from the file with this name (`english`, `french_rigid`, …)."""
+    """A dict from word to class ("noun", …), from the file of words with this name (`english`, `french_rigid`, …)."""
     return {row["word"]: row["class"] for row in rows(f"words_{name}")}
 
 
 def write_words() -> None:
-    """Sample sentences of each grammar, and write their words and classes to the files."""
+    """Sample sentences of each grammar, and write their words and classes to the files `data/words_*.csv`."""
     from transformer.tasks.conversation.grammar import CONVERSATION, RIGID
 
     classes = {"english": _english_classes(), "french": _french_classes()}

@@ -1,4 +1,5 @@
-"""Noun phrases, names and pronouns: functions that say the English words on a path and return the French words."""
+"""Noun phrases, names and pronouns: functions that let a path sample or parse the English words, and return the French
+words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ class Nominal:
     """A noun phrase, a name or a pronoun.
 
     Attributes:
-        french: a function from a `Use` to the French words before elision (`sound.settle`); of a pronoun, to its subject form.
+        french: a function from a `Use` (how an article is used) to the French words before elision (`sound.settle`); a pronoun
+            has its subject form for every use.
         agreement: gender, number and person for French words that agree with it.
         english_slot: the person that the English verb agrees with, counted as `Agreement.slot`.
         kind: kind of the noun; "person" for a pronoun or a name.
@@ -115,7 +117,8 @@ AND_OR: Table[str] = Table([("and", "et"), ("or", "ou")], [3, 1])
 
 
 def both(first: Nominal, second: Nominal, conjunction: str = "et") -> Nominal:
-    """Two nominals joined, such as `anna and tom`. The gender is masculine unless both are feminine."""
+    """Two noun phrases, names or pronouns joined, such as `anna and tom`. `conjunction` is French. The gender is masculine
+    unless both are feminine."""
     gender = "f" if first.agreement.gender == second.agreement.gender == "f" else "m"
     return Nominal(
         lambda use: [*first.french(use), conjunction, *second.french(use)], Agreement(gender, True, 4), 4, first.kind
@@ -131,8 +134,8 @@ _NOBODYS = frozenset(
 
 @lru_cache(maxsize=1024)
 def natural(table: Table[Determiner], kind: str | None) -> Table[Determiner] | None:
-    """The determiners of a table, with weights for this kind of noun: possessives are more or less likely. None if the kind
-    does not change the weights."""
+    """The determiners of `table`, with possessives more or less likely to be sampled before a noun of this kind. None if the
+    kind does not change the weights."""
     if kind not in _OWN | _NOBODYS:
         return None
     weights = []
@@ -144,7 +147,7 @@ def natural(table: Table[Determiner], kind: str | None) -> Table[Determiner] | N
 
 
 def described(noun_words: Sequence[str], adjectives: Modifiers, agreement: Agreement) -> list[str]:
-    """A noun with its adjectives, in French."""
+    """The French words of a noun and its adjectives, each before or after the noun."""
     core = list(noun_words)
     for degree, adjective in reversed(adjectives):
         if adjective.before:
@@ -187,8 +190,8 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
 
 
 def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
-    """Say zero, one or two adjectives, the first sometimes with `very`. Returns for each the French of `very`, or no words, and
-    the adjective. `share` is the probability of an adjective while sampling, one that fits nouns of `kind` and `number`."""
+    """Zero, one or two adjectives, which `path` samples or parses, each with the French of a `very` before it (or no words).
+    While sampling, `share` is the probability of an adjective, and adjectives fit nouns of `kind` and `number`."""
     adjectives: list[tuple[list[str], Adjective]] = []
     sampled_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
     if kind is not None and sampled_from is None:
@@ -220,12 +223,12 @@ def noun_phrase(
     person: Agreement | None = None,
     few_plurals: bool = False,
 ) -> Nominal:
-    """Say a noun with or without a determiner, and perhaps with adjectives.
+    """A noun with or without a determiner, and perhaps with adjectives, which `path` samples or parses.
 
     Args:
-        path: the path.
+        path: samples or parses the English words.
         kinds: the kinds of noun that are sampled.
-        determiners: the determiners; by default those of an object in a statement.
+        determiners: the allowed determiners; by default those of an object in a statement.
         bare: share of phrases without a determiner.
         adjectives: share of phrases with an adjective.
         numbers: the allowed grammatical numbers.
@@ -273,7 +276,7 @@ def from_form(
     agreement: Agreement | None = None,
 ) -> Nominal:
     """The noun phrase of a noun, its determiner and its adjectives. `agreement` is for a noun with both genders: the agreement
-    of the person it describes (`elle est étudiante`)."""
+    of the person that the noun describes (`elle est étudiante`)."""
     noun, agreement = form.noun, agreement or form.agreement
     french_noun = agreement.of(noun.french).split()
     if determiner.sense == "number" and noun.plural in COUNTED:
@@ -292,7 +295,8 @@ def from_form(
 
 
 def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
-    """The phrase `head`, perhaps with `of` and another noun said after it: `a cup of coffee`, `the roof of the house`."""
+    """The phrase `head`, perhaps with `of` and another noun after it, which `path` samples or parses: `a cup of coffee`, `the
+    roof of the house`."""
     noun = head.noun
     if not share or noun is None:
         return head
@@ -307,7 +311,7 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
 
 
 def owner(path: Path) -> Nominal:
-    """Say a phrase such as `anna` or `my sister`, followed by `'s` or `'`. Returns the person."""
+    """The person in a phrase such as `anna 's` or `my sister 's`, which `path` samples or parses."""
     if path.choose({"name": 1.0, "phrase": 1.0}, {"name": NAME_TABLE.by_first, "phrase": words.OWNERS.by_first}) == "name":
         someone = person_name(path)
     else:
@@ -318,7 +322,8 @@ def owner(path: Path) -> Nominal:
 
 
 def owned(path: Path, kinds: Sequence[str]) -> Nominal:
-    """Say a phrase such as `anna 's cat`: `le chat de anna`."""
+    """A phrase such as `anna 's cat` (`le chat de anna`), which `path` samples or parses. `kinds` are the kinds of noun that
+    are sampled for the thing owned."""
     someone = owner(path)
     kind = path.meaning(kinds)
     number = path.meaning([n for n in ("singular", "plural") if kind is None or (kind, n) in FORMS_OF] or ["mass"])
@@ -344,8 +349,9 @@ WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",)
 def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
-    """Say the subject of a verb: a person or an animal of one of `kinds`, or a noun of one of the kinds in `things`. `pronouns`
-    is the weight of a pronoun, where a noun phrase has 1; `adjectives` is as in `noun_phrase`."""
+    """The subject of a verb, which `path` samples or parses: a person or an animal of one of `kinds`, or a noun of one of the
+    kinds in `things`. While sampling, a pronoun has the weight `pronouns`, and a noun phrase the weight 1; `adjectives` is the
+    share of noun phrases with an adjective."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
     chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
@@ -386,8 +392,8 @@ def _two_people(path: Path) -> Nominal:
 
 
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
-    """Say a direct object: one noun phrase, or two with `and` or `or`; with `names`, perhaps a name. `polarity` decides the
-    determiners; `kinds` and `bare` are as in `noun_phrase`."""
+    """A direct object, which `path` samples or parses: one noun phrase, or two with `and` or `or`; with `names`, perhaps a
+    name. `polarity` decides the determiners; `kinds` and `bare` are as in `noun_phrase`."""
     options = {"phrase": 1.0, "owned": 0.06}
     if polarity != "negative":
         options["two"] = 0.05
@@ -411,8 +417,8 @@ NEVER_COLD = ANIMATE | {"idea"}
 
 
 def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -> list[str]:
-    """Say one or two adjectives after `be`, such as `very tired`. Returns the French words after `être`. The adjectives fit
-    nouns of `kind`, by default the kind of `subject`."""
+    """The French words after `être` for one or two adjectives after `be`, such as `very tired`, which `path` samples or parses.
+    The adjectives fit nouns of `kind`, by default the kind of `subject`."""
     kind = kind or subject.kind
     degree = path.optional(words.DEGREES, 0.25)
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))

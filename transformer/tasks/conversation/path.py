@@ -1,10 +1,10 @@
 """A path through the grammar: it either samples a sentence or parses one.
 
-The grammar is written once, as functions that take a path, say the English words from left to right and return the French. On
-a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice.
-If several choices are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next
-combination of choices. At the end of the text, it collects the words that may follow. So every sampled sentence can be parsed,
-and all collected words are grammatical.
+The grammar is written once, as functions that get a path, pass it the English words from left to right and return the French.
+On a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice. If
+several choices are possible, a `ParsingPath` tries all of them: it starts again from the first word with the next combination
+of choices. At the end of the text, it collects the words that may follow. So every sampled sentence can be parsed, and all
+collected words are grammatical.
 """
 
 import random
@@ -19,12 +19,17 @@ NO_STARTS: Mapping[Any, Container[str]] = {}
 
 
 class DeadEndError(Exception):
-    """This path gives no sentence: the text has another word at this place, or the choices do not fit together."""
+    """Raised where a path leads to no sentence: the parsed text has another word at this place, or the choices do not fit
+    together."""
 
 
 class Table(Generic[T]):
-    """English words → a value, with weights for sampling, by default equal. Parsing chooses a value by its English words.
-    `by_first` has the entries by their first word, those with the most words first."""
+    """The entries of one choice in the grammar: English phrases, each with a value, such as its French. Sampling chooses an
+    entry by its weight (by default equal), parsing by its English words.
+
+    Attributes:
+        by_first: the entries by their first word, those with the most words first.
+    """
 
     def __init__(self, entries: Iterable[tuple[str, T]], weights: Sequence[float] | None = None) -> None:
         self.entries = tuple((tuple(english.split()), value) for english, value in entries)
@@ -45,35 +50,38 @@ def words_table(text: str) -> Table[str]:
 
 
 class Path(Protocol):
-    """The methods that a frame may call. Their docstrings say what they do while sampling and while parsing."""
+    """The methods that a frame (the function of a kind of sentence) may call. Their docstrings tell their effect while sampling
+    and while parsing."""
 
     def say(self, *words: str) -> None:
-        """Sampling: write English words. Parsing: require that the text has these words next."""
+        """Sampling: append English words to the sentence. Parsing: require that the text has these words next, and pass
+        them."""
         ...
 
     def says(self, word: str, share: float) -> bool:
-        """Sampling: write a word with probability `share`, and return whether it was written. Parsing: return whether the word
-        is next in the text, and pass it if it is."""
+        """Sampling: append a word with probability `share`, and return whether it was appended. Parsing: return whether the
+        word is next in the text, and pass it if it is."""
         ...
 
     def word(self, table: Table[T], sampled_from: Table[T] | None = None) -> T:
-        """Sampling: write the words of an entry of `sampled_from`, which has the entries of `table` that make sense here; by
-        default, of `table`. Parsing: pass the words of any entry of `table`."""
+        """The value of an entry. Sampling: append the words of a random entry of `sampled_from`, which has the entries of
+        `table` that make sense here; by default, of `table`. Parsing: pass the words of any entry of `table` that comes next in
+        the text."""
         ...
 
     def optional(self, table: Table[T], share: float, sampled_from: Table[T] | None = None) -> T | None:
-        """As `word`, but the words may be missing. Then the result is None. Sampling writes them with probability `share`."""
+        """As `word`, but the words may be missing; then the result is None. Sampling appends words with probability `share`."""
         ...
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
-        """Sampling: return a random option; `options` has their weights. Parsing: return any option that can start with the
-        next word of the text. `starts` has the words that an option can start with; an option that is not in `starts` is always
-        tried."""
+        """One of the keys of `options`. Sampling: a random option, with probability proportional to its value in `options`.
+        Parsing: any option that can start with the next word of the text. `starts` has the words that an option can start with;
+        an option that is not in `starts` is always tried."""
         ...
 
     def meaning(self, options: Sequence[T]) -> T | None:
-        """Sampling: return a random option that decides which words make sense, but is not itself a word. Parsing: return
-        None."""
+        """Sampling: a random option, such as a kind of noun, by which the next words are chosen so that they make sense; no
+        word is appended. Parsing: None."""
         ...
 
     def require(self, condition: bool) -> None:
@@ -82,7 +90,7 @@ class Path(Protocol):
 
 
 class SamplingPath:
-    """A path with random choices."""
+    """A path that samples a sentence: each choice is random, and `tokens` has the English words so far, with `a` for `an`."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng, self.tokens = rng, list[str]()
@@ -122,16 +130,16 @@ class SamplingPath:
             raise DeadEndError
 
     def english(self) -> list[str]:
-        """The written words, with `an` instead of `a` before a vowel."""
+        """The English words so far, with `an` instead of `a` before a vowel."""
         pairs = zip(self.tokens, [*self.tokens[1:], ""], strict=True)
         return ["an" if word == "a" and takes_an(following) else word for word, following in pairs]
 
 
 class ParsingPath:
-    """A path that follows a text, in every way that the grammar allows.
+    """A path that parses a text, in every way that the grammar allows.
 
     Attributes:
-        next_words: the words that may follow the text, in the order in which they were noted.
+        next_words: the words that may follow the text, in the order in which they were found.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -143,7 +151,8 @@ class ParsingPath:
         self.branches: list[list[int]] = []  # for each choice: the index that is tried, and the number of options
 
     def parses(self, program: Callable[["ParsingPath"], T]) -> Iterator[T]:
-        """The results of `program`, one for each parse of the whole text."""
+        """Yields the results of `program`, one for each parse of the whole text. `program` is called again and again with this
+        path, each time with other choices; a `DeadEndError` ends a call."""
         while True:
             self.position = self.depth = 0
             try:
@@ -208,7 +217,7 @@ class ParsingPath:
             self.next_words[word] = None
 
     def _note_all(self, words: Iterable[str]) -> None:
-        """Note words as words that may follow the text. None of them may be empty."""
+        """Note words as words that may follow the text. The words must not be empty."""
         if self.article:
             for word in words:
                 self._note(word)

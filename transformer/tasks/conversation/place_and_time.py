@@ -1,4 +1,4 @@
-"""Phrases after the verb that say where, with whom and when."""
+"""Phrases of place, company and time that follow a verb."""
 
 from transformer.tasks.conversation import function_words as words
 from transformer.tasks.conversation.lexicon import CITIES, COUNTRIES, PEOPLE, Agreement, Country
@@ -84,7 +84,8 @@ def the_country(country: Country) -> Nominal:
 
 
 def destination(path: Path) -> list[str]:
-    """Say a phrase such as `to the park`, `to paris`, `to the doctor`, `to school`, and return its French."""
+    """The French words of a phrase such as `to the park`, `to paris`, `to the doctor` or `to school`, which `path` samples or
+    parses."""
     options = {"fixed": 1.0, "to": 3.0}
     if path.choose(options, {"fixed": FIXED_DESTINATIONS.by_first, "to": ("to",)}) == "fixed":
         return path.word(FIXED_DESTINATIONS).split()
@@ -103,7 +104,8 @@ DESTINATION_DETERMINERS = words.determiners("the 10, a 1, this 1, that 0.5, my 1
 
 
 def origin(path: Path) -> list[str]:
-    """Say a phrase such as `from france`, `from paris`, `from the station`, and return its French."""
+    """The French words of a phrase such as `from france`, `from paris` or `from the station`, which `path` samples or
+    parses."""
     path.say("from")
     kind = path.choose({"phrase": 0.5, "city": 1.0, "country": 1.5}, _NAMED)
     if kind == "city":
@@ -117,9 +119,10 @@ def origin(path: Path) -> list[str]:
 
 
 def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
-    """Say a phrase such as `in the kitchen`, `in france`, `at home`, and return its French. With `only_where`, only phrases
-    that name a place are allowed, not `with anna`. `fixed` is the weight of phrases such as `at home`, where prepositions have
-    1; `subject` excludes pronouns such as `me` after `i`."""
+    """The French words of a phrase such as `in the kitchen`, `in france` or `at home`, which `path` samples or parses. With
+    `only_where`, only phrases that name a place are allowed, not `with anna`. While sampling, phrases such as `at home` have
+    the weight `fixed`, and phrases with a preposition the weight 1. If `subject` is given, the phrase has no pronoun of the
+    same person (`me` or `us` after `i`)."""
     table = WHERE_TABLE if only_where else PREPOSITION_TABLE
     options = {"preposition": 1.0, "fixed": fixed, "named": 0.35, "between": 0.03}
     starts = {"fixed": FIXED_PLACES.by_first, "named": ("in",), "between": ("between",), "preposition": table.by_first}
@@ -166,7 +169,8 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
 
 
 def company(path: Path, subject: Nominal) -> list[str]:
-    """Say a phrase such as `with my friends`, after the place that somebody goes to or lives in, and return its French."""
+    """The French words of a phrase such as `with my friends`, which `path` samples or parses. The phrase follows a place that
+    `subject` goes to or lives in."""
     path.say("with")
     return ["avec", *_after(path, "with", ("family", "friend", "group", "animal"), subject)]
 

@@ -1,6 +1,6 @@
 """Changes between neighbouring French words: elision (`le` `animal` → `l'` `animal`) and contraction (`de` `le` → `du`).
 
-A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar needs to know the next word. An
+A sentence is first written in full forms and then passed to `settle`, so no rule of the grammar depends on the next word. An
 object pronoun is written with a mark (`le_`), because it does not contract: `besoin de le voir`.
 """
 
@@ -35,7 +35,7 @@ CONTRACTED = {
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Whether the word before this one elides, because this word begins with a vowel sound or a mute h."""
+    """Whether a French word begins with a vowel sound or a mute h, so that the word before it elides (`le` → `l'`)."""
     first = unicodedata.normalize("NFD", word)[0]
     return (
         (first in "aeiouœ" and word not in ("oui", "onze")) or word in ("y", "yeux") or (first == "h" and not _aspirated(word))
@@ -45,7 +45,7 @@ def starts_with_vowel(word: str) -> bool:
 def settle(words: Sequence[str]) -> list[str]:
     """French words after elision and contraction: `près` `de` `le` `animal` → `près` `de` `l'` `animal`.
 
-    The function goes from right to left, because it must know whether `le` elides before it can contract `de` with `le`.
+    The words are changed from right to left, because `de` contracts with `le` only if `le` does not elide.
     """
     settled: list[str] = []
     for word in reversed(words):

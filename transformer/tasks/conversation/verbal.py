@@ -1,4 +1,4 @@
-"""Verbs and the words after them: functions that say the English words on a path and return the French words."""
+"""Verbs and the words after them: functions that let a path sample or parse the English words, and return the French words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,7 +151,7 @@ LIKINGS_THIRD = Table([(base + "s", conjugation(french)) for base, french in _LI
 
 @dataclass
 class Complements:
-    """The French of what follows an English verb.
+    """The French words for what follows an English verb.
 
     Attributes:
         clitics: object pronouns; in French they are before the verb.
@@ -178,7 +178,7 @@ class Complements:
 
 @dataclass(frozen=True)
 class Clause:
-    """The parts of a clause, from which `french` makes its French.
+    """The parts of a clause, from which `french` makes its French words.
 
     Attributes:
         frequency: French words of an adverb such as `toujours`.
@@ -235,8 +235,8 @@ def verb_form(path: Path, form: Form, kind: str) -> Verb:
 
 
 def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
-    """Say the verb of a statement in English; the subject was already said. Returns the verb, and the French of an adverb such
-    as `always` before it."""
+    """The verb of a statement, and the French words of an adverb such as `always` before it. `path` samples or parses the
+    English words after the subject (already on `path`)."""
     third = subject.english_slot == THIRD
     frequency: list[str] = []
     if tense in ("progressive", "imperfect", "future"):
@@ -264,8 +264,8 @@ def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tu
 def statement(
     path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15
 ) -> Clause:
-    """Say the verb of a statement and all words after it; the subject was already said. Returns the clause. `time` and `place`
-    are the shares of clauses with a time and with a place."""
+    """A statement with this subject, tense and negation. `path` samples or parses the English words after the subject (already
+    on `path`). `time` and `place` are the shares of clauses with a time and with a place."""
     verb, frequency = simple(path, subject, tense, negation)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
@@ -276,8 +276,8 @@ def statement(
 
 
 def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float = 0.15, place: float = 0.15) -> Clause:
-    """Say a phrase such as `can swim`, `wants to eat`, `would like to go`; the subject was already said. Returns the clause.
-    `time` and `place` are as in `statement`."""
+    """A clause with a modal verb, such as `she wants to eat`. `path` samples or parses the English words after the subject
+    (already on `path`). `time` and `place` are the shares of clauses with a time and with a place."""
     third = subject.english_slot == THIRD
     not_ = ["not"] * bool(negation)
     options = {"helping": 1.0, "full": 1.3, "past": 0.25}
@@ -315,8 +315,9 @@ def infinitive(
     time: float = 0.15,
     place: float = 0.15,
 ) -> Clause:
-    """Say the infinitive after a modal verb, and the words after it; the modal verb was already said. Returns the clause.
-    `past` is whether the modal verb is in the past; `time` and `place` are as in `statement`."""
+    """A clause with a modal verb and an infinitive. `path` samples or parses the English words after the modal verb (already on
+    `path`). `past` is whether the modal verb is in the past; `time` and `place` are the shares of clauses with a time and with
+    a place."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
@@ -342,9 +343,10 @@ def follow(
     modal_past: bool = False,
     pronouns: bool = True,
 ) -> Complements:
-    """Say the words that follow a verb, and return their French. `time` and `place` are as in `statement`, and `modal_past` as
-    in `Clause`; `pronouns` allows object pronouns. In a question about the object, the place or the time, `gap` is "object",
-    "place" or "time", because this part is then not after the verb."""
+    """The French of the words that follow a verb, which `path` samples or parses. `time` and `place` are the shares of clauses
+    with a time and with a place; `modal_past` is whether a modal verb is in the past; `pronouns` allows object pronouns. In a
+    question about the object, the place or the time, this part is not after the verb, and `gap` is "object", "place" or
+    "time"."""
     after = Complements()
     pattern = verb.pattern
     if gap == "object":
@@ -431,8 +433,8 @@ SOMETHING: Table[str] = Table(
 def _object(
     path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense
 ) -> None:
-    """Say an object, and add its French to `after`: a direct object, or, if the French verb has a preposition, an object after
-    this preposition."""
+    """Add the French of an object, which `path` samples or parses, to `after`: a direct object, or, if the French verb has a
+    preposition, an object after this preposition."""
     pattern, kinds = verb.pattern, verb.objects
     options = {"phrase": 1.0}
     clitic = not verb.preposition and "no-clitic" not in pattern and not pattern & {"sport", "instrument"} and not verb.strict
@@ -476,7 +478,8 @@ def _object(
 
 
 def _strict_object(path: Path, verb: Verb) -> Nominal:
-    """Say an object of one of the kinds in `verb.objects`: `play football`, `visit the museum`, `visit anna`."""
+    """An object of one of the kinds in `verb.objects`, which `path` samples or parses: `play football`, `visit the museum`,
+    `visit anna`."""
     if verb.pattern & {"sport", "instrument"}:
         phrase = noun_phrase(
             path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.0, adjectives=0.02, of=0.0
@@ -514,7 +517,8 @@ def _bare_language(path: Path) -> list[str]:
 
 
 def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
-    """Say the person in `to me`, `to anna`, `to my sister`, and add the French to `after`. The caller says `to`."""
+    """Add the French of the person in `to me`, `to anna` or `to my sister` to `after`. `path` samples or parses the English
+    words after `to`."""
     options = {"phrase": 1.0, "name": 0.4} | ({"pronoun": 1.0} if pronouns else {})
     chosen = path.choose(options, _PRONOUN_STARTS | {"name": NAME_TABLE.by_first})
     if chosen == "pronoun":
@@ -547,10 +551,12 @@ def question(
     people: bool = False,
     asked_about: Agreement | None = None,
 ) -> Clause:
-    """Say a question such as `do you like tea`, `can she swim`, `did they leave`. Returns the clause of the answer.
+    """The clause that answers a question such as `do you like tea`, `can she swim` or `did they leave`, which `path` samples or
+    parses.
 
     `gap`, `time` and `place` are as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the
-    agreement of an object before the verb, because a participle agrees with it.
+    agreement of an object before the verb (`how many books did you buy`), because a participle agrees with it; None without
+    such an object.
     """
     options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
     starts = {
@@ -597,7 +603,8 @@ def question(
 
 
 def asked(path: Path, third: int | None = None) -> Nominal:
-    """Say the subject of a question, most often `you`. `third` is 1 after `does`, 0 after `do`, and None after other verbs."""
+    """The subject of a question, most often `you`, which `path` samples or parses. `third` is 1 after `does`, 0 after `do`, and
+    None after other verbs."""
     options = {"you": 2.0, "pronoun": 1.0, "phrase": 0.8, "name": 0.3}
     if third == 1:
         options.pop("you")

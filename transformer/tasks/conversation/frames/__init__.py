@@ -1,6 +1,7 @@
 """The frames, which are the kinds of sentences. `FRAMES` has every frame by name.
 
-The function of a frame gets a path, says one sentence on it, and returns the French words before elision (`sound.settle`).
+The function of a frame gets a path, passes it the English words of one sentence, and returns the French words before elision
+(`sound.settle`).
 """
 
 from transformer.tasks.conversation.frames.asking import FRAMES as ASKING

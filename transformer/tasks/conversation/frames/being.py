@@ -93,18 +93,20 @@ def tense_of(path: Path, past: float = 0.2) -> When:
 
 
 def said(someone: list[str], finite: str, negated: bool, rest: list[str], frequency: list[str] | None = None) -> list[str]:
-    """The French of a subject, its verb with or without negation, and the words after the verb."""
+    """The French words of a clause: the subject `someone`, the verb `finite` with or without negation, the adverb `frequency`,
+    and the words after them, `rest`."""
     return [*someone, *(["ne", finite, "pas"] if negated else [finite]), *(frequency or []), *rest]
 
 
 def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
-    """Say a thing as the subject of a description, such as `the house` or `these shoes`."""
+    """The subject of a description of a thing, such as `the house` or `these shoes`, which `path` samples or parses.
+    `adjectives` is the share of subjects with an adjective."""
     return noun_phrase(path, THINGS, words.DEFINITE, adjectives=adjectives, of=0.3)
 
 
 def description(path: Path) -> list[str]:
-    """Say a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich`, `it is easy`, and return its
-    French."""
+    """The French words of a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich` or `it is
+    easy`, which `path` samples or parses."""
     options = {"someone": 1.0, "something": 1.0, "it": 0.6, "generic": 0.1, "owned": 0.12}
     chosen = path.choose(options, {"it": ("it", "this", "that")})
     if chosen == "it":
@@ -132,8 +134,8 @@ PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine
 
 
 def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
-    """Say a sentence such as `it is easy`, `this is very good`, with a subject of `table`, and return its French. The French
-    subject is `ce`, but `il` if the adjective fits only people and animals."""
+    """The French words of a sentence such as `it is easy` or `this is very good`, which `path` samples or parses. `table` has
+    the allowed English subjects. The French subject is `ce`, but `il` if the adjective fits only people and animals."""
     path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -146,7 +148,8 @@ def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
 
 
 def state(path: Path) -> list[str]:
-    """Say a sentence such as `i am hungry`, `he is not afraid`, `my head hurts`, and return its French."""
+    """The French words of a sentence such as `i am hungry`, `he is not afraid` or `my head hurts`, which `path` samples or
+    parses."""
     options = {"state": 3.0, "well": 0.5, "hurts": 0.7}
     chosen = path.choose(options, {"hurts": words.POSSESSIVES})
     if chosen == "hurts":
@@ -172,7 +175,7 @@ WELL = Table([("fine", ""), ("well", "")])
 
 
 def hurts(path: Path) -> list[str]:
-    """Say a sentence such as `my head hurts`: `j'ai mal à la tête`."""
+    """The French words of a sentence such as `my head hurts` (`j'ai mal à la tête`), which `path` samples or parses."""
     who = path.word(HURTING)
     number = path.meaning(("singular", "singular", "plural"))
     form = path.word(NOUN_FORMS, FORMS_OF["body", number] if number else None)
@@ -188,8 +191,8 @@ HURTING = Table(
 
 
 def identity(path: Path) -> list[str]:
-    """Say a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister`, `a dog is an
-    animal`, and return its French."""
+    """The French words of a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister` or
+    `a dog is an animal`, which `path` samples or parses."""
     options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1, "mine": 0.3}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
@@ -220,8 +223,9 @@ A = Table([("a", words.DETERMINERS["a"])])
 
 
 def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float = 0.12) -> list[str]:
-    """Say what somebody is, such as `my friend`, and return its French: a noun phrase with the number of `who`, and with the
-    gender of `who` if the noun has both genders."""
+    """The French words for what somebody is, such as `my friend`, which `path` samples or parses: a noun phrase with the number
+    of `who`, and with the gender of `who` if the noun has both genders. `kinds` are the kinds of noun that are sampled;
+    `adjectives` is the share of phrases with an adjective."""
     plural = who.english_slot in (3, 4)
     options = {"phrase": 1.0, "owned": 0.1}
     if path.choose(options) == "owned":
@@ -252,7 +256,8 @@ IDENTITY_PLURAL = words.determiners("the 1, my 4, your 2, his 1.5, her 1.5, our 
 
 
 def this_is(path: Path) -> list[str]:
-    """Say a sentence such as `this is my mother`, `they are not good books`, `it was a good film`, and return its French."""
+    """The French words of a sentence such as `this is my mother`, `they are not good books` or `it was a good film`, which
+    `path` samples or parses."""
     past = path.choose({"present": 1.0, "past": 0.12}) == "past"
     table = THIS_WAS if past else THIS_IS
     who = path.word(table)
@@ -281,7 +286,8 @@ MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their
 
 
 def mine(path: Path) -> list[str]:
-    """Say a sentence such as `those shoes are mine`: `ces chaussures sont à moi`."""
+    """The French words of a sentence such as `those shoes are mine` (`ces chaussures sont à moi`), which `path` samples or
+    parses."""
     what = noun_phrase(path, ("object", "clothing", "animal", "vehicle"), words.DEFINITE, adjectives=0.05, of=0.0)
     be(path, what)
     negated = path.says("not", 0.15)
@@ -292,7 +298,8 @@ MINE = Table([("mine", "moi"), ("yours", "toi"), ("hers", "elle"), ("ours", "nou
 
 
 def city_is(path: Path) -> list[str]:
-    """Say a sentence such as `paris is a beautiful city`, `france is a country`, and return its French."""
+    """The French words of a sentence such as `paris is a beautiful city` or `france is a country`, which `path` samples or
+    parses."""
     if path.choose({"city": 1.0, "country": 0.6}, {"city": adverbials.CITY_TABLE.by_first}) == "city":
         who, finite = path.word(adverbials.CITY_TABLE).split(), "est"
     else:
@@ -308,8 +315,8 @@ COUNTRIES_WITHOUT_THE = Table([(english, country) for english, country in COUNTR
 
 
 def job(path: Path) -> list[str]:
-    """Say a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers`, `she is a good singer`, and
-    return its French."""
+    """The French words of a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers` or `she is a good
+    singer`, which `path` samples or parses."""
     who = subject(path, pronouns=1.7)
     tense = tense_of(path, 0.1)
     be(path, who, tense)
@@ -331,8 +338,8 @@ def job(path: Path) -> list[str]:
 
 
 def location(path: Path) -> list[str]:
-    """Say a sentence such as `the cat is on the table`, `we were at home yesterday`, `it is in the kitchen`, and return its
-    French."""
+    """The French words of a sentence such as `the cat is on the table`, `we were at home yesterday` or `it is in the kitchen`,
+    which `path` samples or parses."""
     options = {"someone": 1.3, "something": 1.3, "it": 0.3}
     chosen = path.choose(options, {"it": ("it",)})
     if chosen == "it":
@@ -352,8 +359,8 @@ MOVABLE = ("object", "clothing", "food", "furniture", "vehicle", "place", "objec
 
 
 def existence(path: Path) -> list[str]:
-    """Say a sentence such as `there are three books on the table`, `there is not any milk`, `there was a cat in the garden`,
-    and return its French."""
+    """The French words of a sentence such as `there are three books on the table`, `there is not any milk` or `there was a cat
+    in the garden`, which `path` samples or parses."""
     path.say("there")
     tense = tense_of(path, 0.15)
     be_form = path.choose({"is": 1.0, "are": 1.0}) if tense == "present" else path.choose({"was": 1.0, "were": 1.0})
@@ -370,8 +377,9 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """Say the noun phrase after `there is` or `there are`, such as `a cat`, `three books`, `no milk`, and return its French.
-    `polarity` is a `Polarity`, or "no" for a phrase with `no`; `plural` is whether `are` or `were` was said."""
+    """The French words of the noun phrase after `there is` or `there are`, such as `a cat`, `three books` or `no milk`, which
+    `path` samples or parses. `polarity` is a `Polarity`, or "no" for a phrase with `no`; `plural` is whether the verb is `are`
+    or `were`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
@@ -426,8 +434,8 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 
 def weather(path: Path) -> list[str]:
-    """Say a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris yesterday`, `the weather is
-    nice`, and return its French."""
+    """The French words of a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris yesterday` or `the
+    weather is nice`, which `path` samples or parses."""
     first = (path.optional(WEATHER_TIMES, 0.05) or "").split()
     return [*first, *_weather(path, not first), *period(path)]
 
@@ -489,8 +497,8 @@ def weather_place(path: Path) -> list[str]:
 
 
 def calendar(path: Path) -> list[str]:
-    """Say, on the path, a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july`, `my favourite
-    colour is blue`, and return its French."""
+    """The French words of a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july` or `my
+    favourite colour is blue`, which `path` samples or parses."""
     options = {"clock": 2.0, "day": 1.5, "event": 1.0, "favourite": 1.5}
     starts = {"clock": ("it",), "day": ("it", "today", "tomorrow")}
     chosen = path.choose(options, starts)
@@ -524,7 +532,8 @@ DAY_TABLE = Table(list(adverbials.DAYS.items()))
 
 
 def day(path: Path) -> list[str]:
-    """Say a sentence such as `it is monday`, `today is friday`, `tomorrow is my birthday`, and return its French."""
+    """The French words of a sentence such as `it is monday`, `today is friday` or `tomorrow is my birthday`, which `path`
+    samples or parses."""
     options = {"today": 1.0, "tomorrow": 1.0, "it": 1.0}
     which = path.choose(options, {word: (word,) for word in options})
     path.say(which, "is")
@@ -535,7 +544,8 @@ def day(path: Path) -> list[str]:
 
 
 def favourite(path: Path) -> list[str]:
-    """Say a sentence such as `my favourite colour is blue`, `her favourite animal is the cat`, and return its French."""
+    """The French words of a sentence such as `my favourite colour is blue` or `her favourite animal is the cat`, which `path`
+    samples or parses."""
     whose = path.word(WHOSE)
     path.word(FAVOURITE)
     what, answers = path.word(FAVOURITES)

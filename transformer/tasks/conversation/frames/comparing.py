@@ -43,7 +43,8 @@ def more(adjective: Adjective, agreement: Agreement) -> list[str]:
 
 
 def compared(path: Path, than: Nominal | None) -> Nominal:
-    """Say one side of a comparison. For the second side, `than` is the first side; for the first side, `than` is None."""
+    """One side of a comparison, which `path` samples or parses. For the second side, `than` is the first side; for the first
+    side, `than` is None."""
     somebody = path.meaning((True, False)) if than is None else is_somebody(than)
     # A sampled comparison has two sides of the same kind. In a text that is parsed, any two sides are allowed.
     shares = (
@@ -62,7 +63,8 @@ def is_somebody(nominal: Nominal) -> bool:
 
 
 def other_side(path: Path, first: Nominal) -> list[str]:
-    """Say the second side of a comparison, such as `me`, `my brother` or `the bus`. Returns the French words after `que`."""
+    """The French words after `que` for the second side of a comparison, such as `me`, `my brother` or `the bus`, which `path`
+    samples or parses. `first` is the first side."""
     options = {"pronoun": 0.5 if first.kind in PEOPLE else 0.0, "other": 1.0}
     if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
         return [path.word(words.PERSON_OBJECTS).stressed]
@@ -72,8 +74,8 @@ def other_side(path: Path, first: Nominal) -> list[str]:
 
 
 def comparison(path: Path) -> list[str]:
-    """Say a sentence such as `my sister is taller than my brother`, `the car is as fast as the train`, `she is not as old as
-    me`, and return its French."""
+    """The French words of a sentence such as `my sister is taller than my brother`, `the car is as fast as the train` or `she
+    is not as old as me`, which `path` samples or parses."""
     how = path.choose({"more": 3.0, "as": 1.5, "less": 0.3})
     first = compared(path, None)
     tense = tense_of(path, 0.12)
@@ -97,7 +99,8 @@ def comparison(path: Path) -> list[str]:
 
 
 def group(path: Path) -> list[str]:
-    """Say the group of a superlative, such as `in the class`, or nothing. Returns its French, `de la classe`, or no words."""
+    """The French words of the group of a superlative, such as `in the class` (`de la classe`), which `path` samples or parses.
+    Empty without a group."""
     if not path.says("in", 0.3):
         return []
     kinds = ("place", "lesson", "world", "family", "place")
@@ -108,8 +111,8 @@ GROUP = words.determiners("the 10, my 1, this 1, our 1")
 
 
 def superlative(path: Path) -> list[str]:
-    """Say a sentence such as `she is the tallest`, `this is the biggest house`, `he is the best student in the class`, and
-    return its French."""
+    """The French words of a sentence such as `she is the tallest`, `this is the biggest house` or `he is the best student in
+    the class`, which `path` samples or parses."""
     chosen = path.choose({"alone": 1.0, "noun": 1.0, "this": 1.0}, {"this": ("this", "it", "that")})
     who = None
     if chosen == "this":

@@ -1,4 +1,4 @@
-"""The class of frames, and functions for the words that may open and close a sentence."""
+"""The class of frames (kinds of sentences), and functions for the words that may open and close a sentence."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Frame(NamedTuple):
     Attributes:
         name: the name of the frame, under which accuracy is reported.
         share: its share of sampled sentences, relative to other frames.
-        sentence: a function that says the sentence on a path and returns the French.
+        sentence: a function that lets a path sample or parse the sentence, and returns the French words before elision.
         opens: whether the sentence may have an opening, such as `hello` or `yes`.
     """
 
@@ -43,7 +43,8 @@ OPENING_SHARE = 0.05
 
 
 def opening(path: Path) -> list[str]:
-    """Say an opening before a sentence, such as `hello` or `yes`, with or without a period, or nothing. Returns its French."""
+    """The French words of an opening before a sentence, such as `hello` or `yes`, with or without a period, which `path`
+    samples or parses. Empty without an opening."""
     french = path.optional(OPENINGS, OPENING_SHARE)
     if french is None:
         return []

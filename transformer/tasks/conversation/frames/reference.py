@@ -42,8 +42,8 @@ IT_THEY = ("he", "she", "it", "they")
 
 @dataclass(frozen=True)
 class Said:
-    """A description of a noun: an adjective, or a feeling, which French expresses with *avoir* and the noun `feeling`.
-    `kinds` are the kinds of noun that it fits."""
+    """A description of a noun: an adjective, or a feeling (`hungry`), which French expresses with *avoir* and the noun
+    `feeling` (`faim`). `kinds` are the kinds of noun that it fits."""
 
     english: str
     kinds: frozenset[str]
@@ -80,7 +80,8 @@ SAYINGS_OF = {
 
 @dataclass(frozen=True)
 class Main:
-    """The clause before the pronoun: its French, whether it is in the past, and the nouns that the pronoun may refer to."""
+    """The clause before the pronoun, such as `the animal did not cross the street`: its French words, whether it is in the
+    past, and the nouns that the pronoun may refer to."""
 
     french: list[str]
     past: bool
@@ -88,7 +89,8 @@ class Main:
 
 
 def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
-    """Whether `pronoun`, when `saying` is said of it (`it was too tired`), can refer to the noun `candidate`."""
+    """Whether `pronoun` can refer to the noun `candidate` if the description `saying` follows the pronoun (`it was too
+    tired`)."""
     plural = pronoun.agreement.plural
     if candidate.kind not in KINDS_OF_WORD[saying.english] or (candidate.english_slot == 4) != plural:
         return False
@@ -100,14 +102,15 @@ def fits(candidate: Nominal, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> Nominal | None:
-    """The candidate that fits; None if no candidate fits, or if several do."""
+    """The only candidate that `pronoun` can refer to if the description `saying` follows; None if there is no such candidate,
+    or more than one."""
     fitting = [candidate for candidate in candidates if fits(candidate, pronoun, saying)]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
-    """Say a sentence such as `the animal did not cross the street`, `anna bought a dress`, without a period. With `rigid`, only
-    sentences with an animal, `did not`, a verb and a place, such as the first one."""
+    """A clause such as `the animal did not cross the street` or `anna bought a dress`, without a period, which `path` samples
+    or parses. With `rigid`, only clauses with an animal, `did not`, a verb and a place, such as the first example."""
     # Most sampled sentences have two nouns of different genders that `it` may refer to. Only from such sentences does a model
     # learn to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
@@ -156,8 +159,8 @@ NEAR = Table(
 
 
 def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pronoun]:
-    """Say the reason after `because`, such as `it was too tired`. Returns its French, the noun that the pronoun refers to (None
-    if it refers to no noun of the sentence), the description (`tired`) and the pronoun."""
+    """The reason after `because`, such as `it was too tired`, which `path` samples or parses. Returns its French words, the
+    noun that the pronoun refers to (None if it refers to no noun of `main`), the description (`tired`) and the pronoun."""
     pronoun, sampled_from = _sampled_pronoun(path, main)
     past = path.choose({"past": 1.0 if main.past else 0.0, "present": 0.0 if main.past else 1.0}) == "past"
     path.require(past == main.past)
@@ -185,8 +188,9 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _sampled_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """Say a pronoun. Returns it, and a table of descriptions: a `SamplingPath` samples one of the nouns in `main.candidates`,
-    and pronoun and descriptions fit this noun. A `ParsingPath` takes the pronoun from the text, and the table is None."""
+    """A pronoun that `path` samples or parses, and a table of descriptions. A `SamplingPath` samples one of the nouns in
+    `main.candidates`, and pronoun and descriptions fit this noun. A `ParsingPath` takes the pronoun from the text, and the
+    table is None."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
@@ -209,8 +213,8 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """Say a sentence and a question, such as `… because it was too tired . what was tired ?`. The French answers the question
-    with the noun, which trains a head to attend to the noun."""
+    """The French words of a sentence and a question, such as `… because it was too tired . what was tired ?`, which `path`
+    samples or parses. The French answers the question with the noun, which trains a head to attend to the noun."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
@@ -226,12 +230,14 @@ def with_question(path: Path) -> list[str]:
 
 
 def rigid_main(path: Path) -> list[str]:
-    """Say a sentence such as `the animal did not cross the street`: the two nouns always have the same positions."""
+    """The French words of a sentence such as `the animal did not cross the street`, which `path` samples or parses. The two
+    nouns always have the same positions."""
     return [*main_clause(path, rigid=True).french, *period(path)]
 
 
 def rigid(path: Path) -> list[str]:
-    """Say the rigid main clause with a reason (`… because it was too tired`), and return its French."""
+    """The French words of a sentence such as `the animal did not cross the street because it was too tired`, which `path`
+    samples or parses. The two nouns always have the same positions."""
     main = main_clause(path, rigid=True)
     path.word(BECAUSE)
     french, found, _, pronoun = reason(path, main)
