@@ -148,7 +148,7 @@ class Classes:
 
     def answer(self, code: str, student: str, stop: int, given: Given) -> bool:
         """Store a student's answers to the question of a stop, counted from 0. A first answer that is stored already does not
-        change. Returns False and stores nothing if the student has not joined, a limit is exceeded, or the answer is
+        change. Returns False and stores nothing if the student has not joined, a limit is exceeded, or the right answer is
         revealed."""
         if not (0 <= stop < LESSON_STOPS and all(0 < len(answer) <= ANSWER_CHARACTERS for answer in given)):
             return False

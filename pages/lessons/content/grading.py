@@ -84,8 +84,8 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
 
 
 def right_option(question: Question, truth: Value | None) -> int:
-    """The number of the right option of a `choose` question, counted from 1; 0 for another kind of question, or if there is
-    neither an option in the lesson nor `truth`, the computed answer."""
+    """The number of the right option, counted from 1; 0 if the question is not of the kind `choose`, or lacks a right
+    answer."""
     if question.kind != "choose":
         return 0
     return question.answer or (1 + int(truth.number) if truth else 0)

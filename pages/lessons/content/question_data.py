@@ -117,7 +117,7 @@ def verdicts_of(
 
 
 def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
-    """An answer in words: its options, or its `tokens`. `given` is the answer as in a URL, such as `1-5`. A number does not
+    """An answer in words: its options, or its `tokens`. `given` is the answer as in a URL, such as `1-5`. Numbers do not
     change."""
     chosen = places(given)
     if question.kind == "number" or chosen is None:

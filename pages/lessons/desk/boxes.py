@@ -29,8 +29,7 @@ def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, option
 
 
 class Boxes:
-    """The boxes for a lesson's stop in the editor. A method that draws a box returns its value, and stores it in
-    `view.fields`."""
+    """The editor's boxes for a lesson's stop. A method that draws a box returns its value, and stores it in `view.fields`."""
 
     def __init__(self, view: Kept) -> None:
         self.view, self.labels = view, text("lessons")["boxes"]
@@ -44,8 +43,7 @@ class Boxes:
         return str(st.session_state.get(self.key(name), self.view.fields.get(name, first)))
 
     def line(self, name: str, first: str = "", most: int = SHORT) -> str:
-        """Draw a box of one line, for up to `most` characters, and return its text. It starts with the stored text, or
-        `first`."""
+        """Draw a box of one line, for up to `most` characters, and return its text: at first the stored text, or `first`."""
         return self._noted(name, st.text_input(self.labels[name], max_chars=most, key=self._begin(name, first)))
 
     def lines(self, name: str, height: int, most: int = LESSON_CHARACTERS, help: str | None = None) -> str:
@@ -54,8 +52,8 @@ class Boxes:
         return self._noted(name, st.text_area(self.labels[name], max_chars=most, key=key, height=height, help=help))
 
     def number(self, name: str, least: float, most: float, first: float, step: float) -> float:
-        """Draw a box for a number and return it. It starts with the stored number, or `first`. Limits of type int allow only
-        integers."""
+        """Draw a box for a number and return it: at first the stored number, or `first`. With int limits it has no
+        fractions."""
         key = self._begin(name, first)
         st.session_state[key] = min(max(st.session_state[key], least), most)
         return self._noted(name, st.number_input(self.labels[name], least, most, step=step, key=key, width=150))

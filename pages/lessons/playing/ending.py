@@ -26,7 +26,7 @@ NONE = "–"  # in place of an answer
 
 def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
     """The data for drawing the end of a lesson: how many answers were right, and the missed questions again. Questions whose
-    right answer cannot be computed are not counted."""
+    truth cannot be computed are not counted."""
     words = text("lesson")
     questions = [question_data(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
     asked = [question for question in questions if question and not question["problem"]]

@@ -54,8 +54,7 @@ def kept() -> list[Kept]:
 
 
 def kept_words() -> dict[str, Field]:
-    """The values in the lesson editor for the whole lesson, by field, such as `title`. Changing the dict changes the
-    session."""
+    """The values of the whole lesson in the editor, by field, such as `title`. Changing the dict changes the session."""
     return st.session_state.setdefault(WORDS, {})
 
 

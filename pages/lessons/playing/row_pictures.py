@@ -104,8 +104,8 @@ def _in_each_head(
 
 
 def show_vectors(stop: Stop) -> None:
-    """Draw the query that a lesson's stop is about, the keys with its largest and smallest weight, their values, and the head's
-    output.
+    """Draw the query that a lesson's stop is about, the keys with the largest and smallest weight, their values, and the output
+    of the head.
 
     Raises:
         HeadlightError: the model has no such head or token.

@@ -57,7 +57,7 @@ def change_by_itself(change: Change = Change.ANY) -> None:
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of a session.
+    """The choices, each undone by Back, that a visitor has made in a session.
 
     Attributes:
         count: how many were made.

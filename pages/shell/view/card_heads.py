@@ -27,7 +27,7 @@ def head_choices(head: Head) -> dict[str, str]:
 
 
 def choose_head(head: Head) -> None:
-    """Choose a head in the pickers of the page. Call it in a callback, before they are drawn."""
+    """Choose an attention head in the pickers of the page. Call it in a callback, before they are drawn."""
     for name, value in head_choices(head).items():
         choose(name, value)
 
@@ -71,7 +71,7 @@ def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | 
 
 
 def card_head(model: str, name: str) -> Head:
-    """The head that a model's card names.
+    """An attention head that a model's card (the record of its training) names.
 
     Args:
         name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.

@@ -22,7 +22,8 @@ def follow_edits() -> None:
 
 
 def show_edit_list() -> list[str]:
-    """Draw the list of edits in force, in which edits can be removed, or added by typing. Returns them as phrases."""
+    """Draw the list of edits of the model, in which edits can be removed, or added by typing. Returns phrases: `no
+    positions`."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -41,18 +42,18 @@ def show_edit_list() -> list[str]:
 
 
 def edits_asked() -> bool:
-    """Whether this session or the link has edits. Can be called before the list is drawn."""
+    """Whether this session or the link has edits of the model. Can be called before the list of edits is drawn."""
     return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
 
 
 def edit_button(label: str, phrase: str, help: str | None = None, menu: str = "") -> None:
-    """Draw a button that adds an edit. `menu` is the key of the menu (`edit_menu`) that the button is in: a click closes the
-    menu, which would otherwise cover the two answers."""
+    """Draw a button that adds an edit of the model, the phrase `phrase`. `menu` is the key of the menu (`edit_menu`) that the
+    button is in: a click closes the menu, which would otherwise cover the two answers."""
     st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 
 
 def edit_menu(label: str, icon: str, key: str) -> AbstractContextManager[object]:
-    """Draw a menu for buttons that add edits. The buttons are drawn in the context that it returns."""
+    """Draw a menu for buttons that add edits of the model. The buttons are drawn in the context that it returns."""
     return st.popover(label, icon=icon, key=key, on_change="rerun")
 
 
@@ -69,7 +70,7 @@ def _clear() -> None:
 
 
 def fits(view: View, phrase: str) -> bool:
-    """Whether the model has what an edit changes."""
+    """Whether the model of a view has what an edit, such as the phrase `no positions`, changes."""
     try:
         for edit in interventions(phrase, view.pipeline.config):
             edit.place(view.pipeline.network)

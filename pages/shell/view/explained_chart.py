@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     Attributes:
         chart: the key of the chart.
-        trace, row, column: the index of the trace in the chart's figure, and of the cell in that trace; counted from 0.
+        trace, row, column: the index of the Plotly trace in the chart's figure, and of the cell in that trace; counted from 0.
             Points of lines and bars have no row. For them `row` equals `trace`, and `column` is their index.
     """
 

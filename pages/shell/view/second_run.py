@@ -51,12 +51,12 @@ class SecondRun:
     asked: Asked
 
     def trace(self) -> Trace:
-        """The trace of the run, from the shared cache."""
+        """The trace of the second run, from the shared cache."""
         return self.view.trace(self.edits)
 
 
 def answer_of(view: View, edits: Edits) -> str | None:
-    """The answer to the first text, with edits of the model; None for a model that writes no answers."""
+    """The answer to the first text of a view, with edits of the model; None for a model that writes no answers."""
     try:
         return view.answer(edits).text
     except InputError:
