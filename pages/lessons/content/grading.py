@@ -84,8 +84,7 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
 
 
 def right_option(question: Question, truth: Value | None) -> int:
-    """The number of the right option, counted from 1; 0 if the question is not of the kind `choose`, or lacks a right
-    answer."""
+    """The number, from 1, of the right option of a `choose` question; 0 for other questions, and without a right answer."""
     if question.kind != "choose":
         return 0
     return question.answer or (1 + int(truth.number) if truth else 0)

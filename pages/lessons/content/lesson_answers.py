@@ -80,7 +80,7 @@ def number_of(written: str) -> float | None:
 
 
 def fits(question: Question, written: str, tokens: int) -> bool:
-    """Whether an answer, as in a URL, is valid for a question, be it right or wrong. `tokens`: how many it can choose from."""
+    """Whether an answer is valid for a question, right or wrong. `tokens` is how many tokens there are to choose from."""
     if question.kind == "number":
         return number_of(written) is not None
     chosen = places(written)

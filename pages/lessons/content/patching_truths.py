@@ -22,8 +22,8 @@ ROLES = ("alone", "backup", "partner", "bystander")
 
 
 def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) -> Value:
-    """The right answer to a question about patching. `name`, one of `PATCHED`, is what to compute. The view of the stop names
-    the second text, and perhaps, like a URL of the page Patching, the compared `step` and `what` is patched.
+    """The right answer to a question about patching; `name`, one of `PATCHED`, is what to compute. The stop's view names the
+    second text and perhaps, like a URL of the page Patching, the compared step (`step`) and what is patched (`what`).
 
     Raises:
         HeadlightError: the stop has no second text, the runs cannot be patched or barely differ, the model has no such head, or

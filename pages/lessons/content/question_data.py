@@ -117,8 +117,7 @@ def verdicts_of(
 
 
 def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
-    """An answer in words: its options, or its `tokens`. `given` is the answer as in a URL, such as `1-5`. Numbers do not
-    change."""
+    """The answer `given`, written as in a URL, in words: its options, or its `tokens`. A number is unchanged."""
     chosen = places(given)
     if question.kind == "number" or chosen is None:
         return given
@@ -130,8 +129,8 @@ def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
 
 
 def shuffled(question: Question) -> list[int]:
-    """The indices of the options of an `order` question in the order in which they are first shown. It is the same in every
-    session, and never the right order. Empty for another kind of question."""
+    """The indices of the options of an `order` question in the order in which they are first shown. This order is the same in
+    every session, and never the right order. Empty for another kind of question."""
     if question.kind != "order":
         return []
     order = sorted(range(len(question.options)), key=lambda place: hashlib.sha256(question.options[place].encode()).digest())

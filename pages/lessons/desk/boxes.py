@@ -52,8 +52,7 @@ class Boxes:
         return self._noted(name, st.text_area(self.labels[name], max_chars=most, key=key, height=height, help=help))
 
     def number(self, name: str, least: float, most: float, first: float, step: float) -> float:
-        """Draw a box for a number and return it: at first the stored number, or `first`. With int limits it has no
-        fractions."""
+        """Draw a box for a number (an integer if the limits are ints), and return it: at first the stored one, or `first`."""
         key = self._begin(name, first)
         st.session_state[key] = min(max(st.session_state[key], least), most)
         return self._noted(name, st.number_input(self.labels[name], least, most, step=step, key=key, width=150))

@@ -46,8 +46,8 @@ def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line of CSV for each hand-in code in a file. Returns 0; or 2, after a sentence on stderr, if a file is
-    unreadable."""
+    """Print a line of CSV for each hand-in code in a file. Returns 0; or 2, after a line on stderr, if a file cannot be
+    read."""
     parser = argparse.ArgumentParser(description=f"Check hand-in codes. {VARIABLE} has the key of the app that made them.")
     parser.add_argument("file", type=Path, help="the codes, one in a line, each after a name and a comma if there is one")
     parser.add_argument("--lesson", type=Path, action="append", default=[], help="the file of a lesson of your own")

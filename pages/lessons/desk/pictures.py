@@ -46,8 +46,7 @@ class _View(NamedTuple):
 
 def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
     """The picture of a lesson's stop for the printed sheet, with a caption, as HTML. It is empty if its page has no picture, or
-    if the picture would reveal the answer, unless `solutions` are shown. Nor does it reveal the answer of any other of the
-    sheet's `stops`.
+    if it would reveal the answer, unless `solutions` are shown. `stops` are all on the sheet; their answers are hidden, too.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.

@@ -26,7 +26,7 @@ _STYLE = Path(__file__).with_suffix(".css")
 
 
 def show_sheet() -> None:
-    """Draw the sheet to print of a picked lesson, or of one of the two tests, and the controls to pick it."""
+    """Draw a lesson, or one of the two tests, as a sheet to print, and the controls to pick it."""
     words, lessons = text("lessons"), all_lessons()
     titles = {name: lesson.title for name, lesson in lessons.items()} | words["forms"]
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -29,7 +29,7 @@ HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 def show_samples(stop: Stop) -> None:
     """Draw four answers of the model of a lesson's stop to its text: two that greedy decoding writes, and below them two whose
-    words are sampled. The view has the temperature and the seed of the first sample; the second one has the next seed.
+    words are sampled. The stop has the temperature and the seed of the first sample; the second one has the next seed.
 
     Raises:
         HeadlightError: the model cannot read the text.

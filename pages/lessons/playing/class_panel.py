@@ -59,7 +59,7 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def warn_class() -> None:
-    """Draw a warning if the class in the address could not be joined."""
+    """Draw a warning if the class in the URL could not be joined."""
     if problem := st.session_state.get(PROBLEM):
         st.warning(literal(sentence(problem)), icon=":material/groups:")
 

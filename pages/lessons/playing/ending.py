@@ -25,8 +25,8 @@ NONE = "–"  # in place of an answer
 
 
 def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
-    """The data for drawing the end of a lesson: how many answers were right, and the missed questions again. Questions whose
-    truth cannot be computed are not counted."""
+    """The data for drawing the end of a lesson: how many answers were right, and the missed questions again. Questions without
+    a computable right answer are not counted."""
     words = text("lesson")
     questions = [question_data(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
     asked = [question for question in questions if question and not question["problem"]]

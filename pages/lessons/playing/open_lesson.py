@@ -47,12 +47,12 @@ class OpenLesson:
     """The state of the open lesson.
 
     Attributes:
-        name: the lesson's name in the address.
+        name: the lesson's name in a URL.
         stop: the current stop, counted from 0. At the end of the lesson, the number of stops.
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
-        viewless: whether the address that opened the lesson has no view, so that the browser must open the view of the stop.
+        viewless: whether the URL that opened the lesson has no view, so that the browser must open the view of the stop.
     """
 
     name: str

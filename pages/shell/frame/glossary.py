@@ -13,7 +13,7 @@ _mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
 
 
 def explain_terms() -> None:
-    """Mount the script that shows the meaning of a marked term beside it, in a sentence of the page. Call it once a run."""
+    """Mount the script that shows the meaning of a glossary term beside its mark in a text of the page. Call it once a run."""
     words = text("glossary")
     _mount(key="terms", data={"terms": terms(), "text": {name: words[name] for name in ("walk", "walk_help")}})
 

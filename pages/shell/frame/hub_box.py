@@ -1,4 +1,4 @@
-"""The box in the sidebar that opens a model of a hub: its id, the download, errors. Drawn only if the operator allows it."""
+"""The sidebar's box that opens a model from a hub: its id, the download, errors. Drawn only if the operator allows it."""
 
 import streamlit as st
 

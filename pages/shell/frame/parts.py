@@ -90,8 +90,8 @@ def put_away(parts: Iterable[str]) -> None:
 
 
 def scroll_to(key: str, part: str | None = None) -> None:
-    """Scroll to the element with a key and focus it, as soon as it is drawn. Call it in the callback of the click that opens
-    it. `part`, which contains the element, is needed if this part may not have been on screen yet."""
+    """Scroll to the Streamlit element with this key and focus it, as soon as it is drawn. Call it in the callback of the click
+    that opens it. `part`, which contains the element, is needed if this part may not have been on screen yet."""
     state = st.session_state
     _, count = state.get(GOAL, ("", 0))
     state[GOAL] = (key, count + 1)

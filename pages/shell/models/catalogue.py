@@ -17,8 +17,8 @@ def trained(model: str) -> bool:
 
 
 def is_only_here(model: str) -> bool:
-    """Whether a model, by its name in the picker, exists only in this session or on this server, so links to it work only
-    there."""
+    """Whether a model, by its name in the picker, exists only in this session or on this server, so that a link with its name
+    does not work elsewhere."""
     return model in own_models() or model in folder_models()
 
 
@@ -28,8 +28,7 @@ def trained_key(model: str) -> Key:
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:
-    """The shipped model and the step in the name of a snapshot (a model saved in training); None if there is no such
-    snapshot."""
+    """The shipped model and the step of a snapshot (a model saved in training) by its name; None if it does not exist."""
     named = parse_snapshot_name(model)
     return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
 

@@ -99,7 +99,7 @@ def own_network_name(name: str) -> str:
 
 
 def problem_of(name: str) -> HeadlightError | None:
-    """Why a model folder cannot be opened; None if it can, if this process has not tried it yet, or if there is no such one."""
+    """Why a model folder cannot be opened; None if it can, if this process has not tried yet, or if there is no such folder."""
     folder, model = folders().get(name), folder_models().get(name)
     return (folder and folder.problem) or (_FAILED.get(model) if model else None)
 

@@ -70,7 +70,7 @@ def own_models() -> dict[str, OwnModel]:
 
 
 def own_store() -> dict[str, _Own]:
-    """This session's own models with the contents of their files: name → model. The dict stays the same object in a session."""
+    """This session's own models with the contents of their files: name → model. It is the same dict in all of a session."""
     return st.session_state.setdefault(OWN, {})
 
 

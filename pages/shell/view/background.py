@@ -34,7 +34,7 @@ _MOVED = threading.Condition()
 
 
 class StoppedError(Exception):
-    """The computation was stopped by `Background.stop`."""
+    """Raised in a computation that `Background.stop` has stopped."""
 
 
 class Background:
@@ -138,7 +138,7 @@ _of_session = of_session(_new, _stop_all)
 
 
 def computations() -> dict[str, Background]:
-    """Name of a computation → its jobs in this session. All are stopped when the browser disconnects."""
+    """The background computations of this session, by name. All are stopped when the browser disconnects."""
     st.session_state[BACKGROUND] = _of_session()
     return st.session_state[BACKGROUND]
 

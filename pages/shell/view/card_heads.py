@@ -22,7 +22,7 @@ def head_title(kind: str, layer: int, head: int) -> str:
 
 
 def head_choices(head: Head) -> dict[str, str]:
-    """The values of the pickers of a head, by their names, as in an address: layer and head are counted from 1."""
+    """The values of the pickers of a head, by their names, as in a URL: layer and head are counted from 1."""
     return {"kind": str(head.kind), "layer": str(head.layer + 1), "head": str(head.head + 1)}
 
 

@@ -14,16 +14,15 @@ KEY = "edits"
 
 
 def follow_edits() -> None:
-    """Remove the edits when an address without edits is opened, such as the next stop of a lesson. The list of edits cannot do
-    this, because a page may run the edited model before it draws the list, or may not draw the list at all. Call this once in a
-    run of the app, before the page."""
+    """Remove the edits of the model when a URL without edits is opened, such as the next stop of a lesson. The list of edits
+    cannot do this, because a page may run the edited model before it draws the list, or may not draw the list at all. Call this
+    once in a run of the app, before the page."""
     if opens_from_history() and KEY not in st.query_params:
         st.session_state[KEY] = []
 
 
 def show_edit_list() -> list[str]:
-    """Draw the list of edits of the model, in which edits can be removed, or added by typing. Returns phrases: `no
-    positions`."""
+    """Draw the list of the model's edits, to remove and to type edits. Returns them as phrases, such as `no positions`."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -70,7 +69,7 @@ def _clear() -> None:
 
 
 def fits(view: View, phrase: str) -> bool:
-    """Whether the model of a view has what an edit, such as the phrase `no positions`, changes."""
+    """Whether an edit, as a phrase such as `no positions`, can be made to the model of a view."""
     try:
         for edit in interventions(phrase, view.pipeline.config):
             edit.place(view.pipeline.network)

@@ -28,7 +28,7 @@ def joins_pieces() -> bool:
 
 
 def say_joined(shown: Trace, more: str = "") -> None:
-    """If the tokens of `shown` are whole words, draw a caption that says so and how its numbers are computed from those of the
+    """If the tokens of `shown` are whole words, draw a caption that says so and how numbers are computed from those of the
     pieces. Then add `more`."""
     if isinstance(shown, WordTrace):
         st.caption(f":material/join: {text('common')['joined']} {more}".rstrip())

@@ -41,7 +41,7 @@ class Runs:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of attention of the runs."""
+        """The kinds of attention that both runs have: `encoder`, `decoder`, `cross`, or some of these."""
         return [str(kind) for kind in self.clean.trace().kinds]
 
 
@@ -76,8 +76,8 @@ def work_of(runs: Runs, choice: Choice) -> int:
 
 
 def is_heavy(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every place is so much work that other visitors' clicks go first (`turns.aside`). Less work does not let
-    them go first, because it would then wait for the heavy work of other runs."""
+    """Whether patching every place is so much work that other visitors' clicks go first (`turns.aside`). Less work keeps its
+    turn, so that it does not wait for the heavy work of other runs."""
     return runs.clean.heavy or work_of(runs, choice) > TURN_WORK
 
 
@@ -89,7 +89,7 @@ def one_model(view: View, second: View) -> tuple[View, View]:
 
 
 def runs_of(view: View, second: View) -> Runs:
-    """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
+    """The two runs to patch, with the first texts of two views. Both decoders read the target or answer of the first view."""
     clean, corrupt = one_model(view, second)
     read = _target(clean)
     return Runs(_with_target(clean, read), _with_target(corrupt, read))

@@ -45,7 +45,7 @@ class Example(NamedTuple):
 
 @contextmanager
 def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
-    """A context in which the model's answer is drawn. It yields the row, which the menu's button shares."""
+    """A context in which the model's answer is drawn. It yields the answer's row, to which `pick_second_run` adds a button."""
     row = st.container(horizontal=True, key="answer_row")
     with row.container(gap=gap):
         yield row

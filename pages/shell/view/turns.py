@@ -71,7 +71,7 @@ _OF_THREAD = _OfThread()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """A context in which a run of the app computes. It waits until fewer than `RUNS` others compute. Inside another such
+    """A context in which a run of the app computes. It waits until fewer than `RUNS` other runs compute. Inside another such
     context it does nothing."""
     if _OF_THREAD.turn:
         yield

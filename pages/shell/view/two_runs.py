@@ -127,7 +127,7 @@ def show_both_rows(difference: Difference, path: str, side: Side, title: str) ->
 
 
 def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> None:
-    """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. Heads are stacked.
+    """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. The rows of all heads are stacked.
 
     Args:
         views: the tensor of A and of B, made from `Difference.runs`.

@@ -162,8 +162,8 @@ class View:
         return self.run(runs().agreement, self.key, self.sources[:1], self.targets[:1])
 
     def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
-        """The predictions of a run with edits of the first sentence, from the shared cache: `wanted` has the id that each row
-        of the logits should predict. The decoder reads the same target as without edits."""
+        """The predictions for the first sentence with edits, from the shared cache. `wanted` has the id that each row of the
+        logits should predict. The decoder reads the same target as without edits."""
         return self.run(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
@@ -174,8 +174,8 @@ class View:
 
 
 def current_view() -> View:
-    """The view of the sidebar; call it after `app.py` has drawn the sidebar. A batch that cannot be read is left out and its
-    error kept in `problem`, because many pages draw the first text alone.
+    """The model and the texts of the sidebar; call it after `app.py` has drawn them. A batch that cannot be read is left out
+    and its error kept in `problem`, because many pages draw the first text alone.
 
     Raises:
         HeadlightError: the first text or its target has numbers that are not valid ids, or is too long for an untrained model.
@@ -218,7 +218,7 @@ def _batch() -> tuple[Sources, Targets]:
 
 
 def view_of(model: str, sources: Sources, targets: Targets) -> View:
-    """The view of these texts with a model of the picker.
+    """The view of these texts with a model, by its name in the picker.
 
     Raises:
         InputError: for an untrained model, a text is too long, or has numbers that are not valid ids.
