@@ -1,4 +1,4 @@
-"""Lessons: stops on the pages, with questions. This module exports all that the rest of the app uses."""
+"""Lessons: guided tours through the pages, with questions. This module exports all names that other packages use."""
 
 from pages.lessons.content.lesson import ABOUT_HEADS
 from pages.lessons.playing.asked import Marks, asked_here, withheld

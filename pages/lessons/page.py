@@ -1,4 +1,4 @@
-"""The page Lessons: the shipped lessons, classes, an editor for own lessons, a sheet to print, and tests before and after."""
+"""The page Lessons: the shipped lessons, classes, an editor, a sheet to print, and tests before and after a lesson."""
 
 import streamlit as st
 

@@ -30,8 +30,8 @@ COLUMNS = ("table_first", "table_last", "table_right")
 def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes:
     """All answers of a class as CSV. Each student has a row, and each question three columns: the first answer, the last
     answer, and 1 if the last answer is right, otherwise 0. The rows are sorted by the answers, so that their order does not
-    show when the students joined. Questions whose right answer cannot be computed are left out. `seats` has stop → answers
-    for each student."""
+    show when the students joined. Questions whose right answer cannot be computed are left out. `seats` has a dict for each
+    student: index of a stop → answers."""
     words, columns = text("lesson")["class"], dict[str, list[str | int]]()
     for index in lesson.questions:
         question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]

@@ -47,7 +47,7 @@ class Tally(NamedTuple):
 
 
 class Given(NamedTuple):
-    """The answers of one student to one question, written as in an address."""
+    """The answers of one student to one question, written as in a URL."""
 
     first: str
     last: str
@@ -87,7 +87,7 @@ class Classes:
         self._minute, self._attempts = 0.0, Counter[str]()
 
     def open(self, lesson: str) -> tuple[str, str]:
-        """Open a class for a lesson, named as in an address. Returns the code for students, and the teacher's secret.
+        """Open a class for a lesson, by its name in a URL. Returns the code for students, and the teacher's secret.
 
         Raises:
             LessonError: the server has several replicas, or too many classes are open.
@@ -112,8 +112,8 @@ class Classes:
                 del self._classes[code]
 
     def lesson_of(self, code: str, student: str, address: str) -> str:
-        """The name of a class's lesson. A wrong code counts as an attempt to join from `address`, the visitor's internet
-        address. `student` is the random number of the session; empty if it has none.
+        """The name of the lesson of the class with this code. A wrong code counts as an attempt to join from `address`, the
+        visitor's IP address. `student` is the random number of the session; empty without a number.
 
         Raises:
             LessonError: no open class has this code, or there were too many attempts from this address.
@@ -125,12 +125,13 @@ class Classes:
             return self._needed(code).lesson
 
     def teaches(self, code: str, secret: str) -> bool:
-        """Whether a secret is the secret of the class's teacher."""
+        """Whether `secret` is the secret of the teacher of the open class with this code."""
         with self._lock:
             return self._taught(code, secret) is not None
 
     def join(self, code: str, student: str, address: str) -> None:
-        """Add a student to a class; `student` is their random number. A student who is in it already keeps their answers.
+        """Add a student to the class with this code. `student` is their random number, `address` their IP address. A student
+        who has joined already keeps their answers.
 
         Raises:
             LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
@@ -146,9 +147,9 @@ class Classes:
             joined.students[student] = {}
 
     def answer(self, code: str, student: str, stop: int, given: Given) -> bool:
-        """Store a student's answers to the question of a stop, counted from 0. A first answer that is stored already does not
-        change. Returns whether they were stored: the student must have joined, the answers must be within the limits, and the
-        right answer not yet revealed."""
+        """Store a student's answers to the question at a stop of the lesson (index from 0). A first answer that is stored
+        already does not change. Returns False and stores nothing if the student has not joined, a limit is exceeded, or the
+        right answer is revealed."""
         if not (0 <= stop < LESSON_STOPS and all(0 < len(answer) <= ANSWER_CHARACTERS for answer in given)):
             return False
         with self._lock:
@@ -166,41 +167,42 @@ class Classes:
             return True
 
     def go(self, code: str, secret: str, stop: int) -> None:
-        """Move the class to a stop, counted from 0. Nothing happens if the secret is wrong."""
+        """Move the class to a stop of its lesson, counted from 0. Nothing happens if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop <= LESSON_STOPS:
                 taught.at = stop
 
     def advance(self, code: str, secret: str, stop: int, to: Phase) -> None:
-        """Begin the phase `to` of the question of a stop. Nothing happens if the secret is wrong, or if this phase or a later
-        one has begun. So two clicks, or two screens of the teacher, skip no phase."""
+        """Begin the phase `to` of the question at a stop of the lesson (index from 0). Nothing happens if the secret is wrong,
+        or if this phase or a later one has begun. So a double click skips no phase."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop < LESSON_STOPS and to > taught.phases.get(stop, Phase.VOTE):
                 taught.phases[stop] = to
 
     def place(self, code: str) -> tuple[int, Phase] | None:
-        """The index of the stop that the teacher shows, and the phase of its question; None if the class is over."""
+        """The index of the lesson's stop that the teacher shows, and the phase of its question; None if the class is over."""
         with self._lock:
             asked = self._open(code)
             return (asked.at, asked.phases.get(asked.at, Phase.VOTE)) if asked else None
 
     def phase(self, code: str, stop: int) -> Phase:
-        """The phase of the question of a stop. After the end of the class, it is `REVEAL` for all questions."""
+        """The phase of the question at a stop of the lesson (index from 0); `REVEAL` for every question after the class has
+        ended."""
         with self._lock:
             asked = self._open(code)
             return asked.phases.get(stop, Phase.VOTE) if asked else Phase.REVEAL
 
     def seats(self, code: str, secret: str) -> list[dict[int, Given]]:
-        """The answers of each student: stop → first and last answer. Empty if the secret is wrong."""
+        """The answers of each student, by the index of the lesson's stop, from 0. Empty if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
             return [dict(answers) for answers in taught.students.values()] if taught else []
 
     def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
-        """How a class has answered the question of a stop, counted from 0; None if the class is over. Without the teacher's
-        secret, the tally has no answers before the phase `REVEAL`."""
+        """How a class has answered the question at a stop of the lesson (index from 0); None if the class is over. Without the
+        teacher's secret, the tally has no answers before the phase `REVEAL`."""
         with self._lock:
             asked = self._open(code)
             if asked is None:
@@ -283,5 +285,5 @@ _SHARED = Classes()
 
 
 def classes() -> Classes:
-    """The classes of this process."""
+    """The open classes of this process, which all sessions share."""
     return _SHARED

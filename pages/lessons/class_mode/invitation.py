@@ -26,8 +26,8 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def show_code(place: Seat) -> None:
-    """Draw what students need to join, large enough for the last row of a room: the QR code of the address, and below it the
-    address and the code as text. If phones cannot reach the address, draw instead what to do."""
+    """Draw what students need to join a class, large enough for the last row of a room: the QR code of its URL, and below it
+    the URL and the code as text. If phones cannot reach the URL, draw instead what to do."""
     st.html(_STYLE)
     if warn_local():
         return
@@ -46,15 +46,15 @@ def show_code(place: Seat) -> None:
 
 
 def show_teacher_link(place: Seat) -> None:
-    """Draw the link that opens the class as its teacher. Students must not see it."""
+    """Draw the link with which another browser opens the class as its teacher. Students must not see it."""
     words = text("lesson")["class"]
     st.markdown(words["teacher_text"])
     st.code(f"{join_address(place)}#{memory_name(place.code)}={place.secret}", None, wrap_lines=True)
 
 
 def warn_local(short: bool = False) -> bool:
-    """If only this machine can reach the app's address, draw a warning that says what to do; if `short`, only a line that
-    refers to it. Returns whether only this machine can reach the address."""
+    """If only this machine can reach the app's URL, draw a warning that says what to do; if `short`, only a line that refers to
+    it. Returns whether only this machine can reach the URL."""
     address = app_address()
     if not is_local(address):
         return False
@@ -71,17 +71,17 @@ def warn_local(short: bool = False) -> bool:
 
 @cached
 def qr_picture(address: str) -> str:
-    """The QR code of an address as a `data:` URI. It is black on white in every theme, with the border that QR readers need."""
+    """The QR code of a URL as a `data:` URI. It is black on white in every theme, with the border that QR readers need."""
     return segno.make(address, error="m", micro=False).svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True)
 
 
 def join_address(place: Seat) -> str:
-    """The address with which students join."""
+    """The URL with which students join a class."""
     return f"{app_address()}/?{CLASS}={place.code}"
 
 
 def own_address() -> str:
-    """The address of this machine in its network; empty without a network."""
+    """The IP address of this machine in its network; empty without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             asking.connect(ELSEWHERE)

@@ -31,7 +31,7 @@ WRITTEN = re.compile(rf"([{ALPHABET}]{{{CODE_LENGTH}}})(?:-{NUMBER})?")
 
 
 class Seat(NamedTuple):
-    """A place in a class.
+    """A session's place in a class, as a student or as the teacher.
 
     Attributes:
         code: the code of the class.
@@ -45,32 +45,32 @@ class Seat(NamedTuple):
 
     @property
     def kept(self) -> str:
-        """The student's number or the teacher's secret, which the tab keeps."""
+        """The student's number or the teacher's secret, which the browser's tab stores."""
         return self.student or self.secret
 
 
 def seat() -> Seat | None:
-    """The place of this session; None outside a class."""
+    """The place of this session in a class, as a student or as the teacher; None outside a class."""
     return st.session_state.get(SEAT)
 
 
 def class_code() -> str:
-    """The code of the class in which the session has a place, or will have one as soon as its browser tab has reported the
-    number or the secret; empty outside a class."""
+    """The code of the session's class, also while the session still waits for its browser tab to report the student's number or
+    the teacher's secret; empty outside a class."""
     place = seat()
     return place.code if place else st.session_state.get(WAITING) or ""
 
 
 def linked_class() -> dict[str, str]:
-    """The parameter that keeps the session in its class when a link is followed; empty outside a class."""
+    """The URL parameter that keeps the session in its class when a link is followed, as a dict; empty outside a class."""
     code = class_code()
     return {CLASS: code} if code else {}
 
 
 def follow_class(keep_problem: bool) -> str:
-    """Give the session the place in a class that its address names. Returns the name of the class's lesson, even if the class
-    is full; empty if there is no such class. `keep_problem` keeps an earlier error of joining a class, if the address names no
-    class."""
+    """Give the session the place in a class that its URL names, or leave the class if the URL names no class. Returns the name
+    of the class's lesson, even if the class is full; empty if there is no such class. If the URL names no class, `keep_problem`
+    keeps the error of an earlier attempt to join."""
     state, asked = st.session_state, st.query_params.get(CLASS, "") if CLASSES else ""
     problem = state.get(PROBLEM)
     state[MISSED] = ""
@@ -95,7 +95,7 @@ def follow_class(keep_problem: bool) -> str:
 
 
 def join(typed: str) -> str:
-    """Join the class whose code was typed. Returns the name of its lesson.
+    """Join the class with the code `typed`. Returns the name of its lesson.
 
     Raises:
         LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
@@ -108,13 +108,13 @@ def join(typed: str) -> str:
 
 
 def client() -> str:
-    """The internet address of the visitor, for limits (`network_of`). Empty on the machine that runs the app."""
+    """The IP address of the visitor, as limits count it (`network_of`). Empty on the machine that runs the app."""
     return network_of(st.context.ip_address or "")
 
 
 def network_of(address: str) -> str:
-    """An internet address as limits count it: of a long address (IPv6) only the first half, because one visitor can use all
-    addresses that begin with it."""
+    """An IP address as limits count it: of a long address (IPv6) only the first half, because one visitor can use all addresses
+    that begin with it."""
     try:
         number = ipaddress.IPv6Address(address)
     except ValueError:
@@ -123,8 +123,8 @@ def network_of(address: str) -> str:
 
 
 def enter(code: str, kept: str) -> None:
-    """Take the teacher's place if `kept` is the secret, or else a student's. If `kept` is not the number of a student either,
-    the student is new.
+    """Make this session the teacher of a class if `kept` is the teacher's secret, otherwise a student with the number `kept`.
+    If `kept` is not the number of a student either, the student is new.
 
     The session has its place before the class counts it: Streamlit can end a run wherever it writes to the session, and the
     next run would join as another student. A student who is counted already is not counted again.
@@ -149,13 +149,13 @@ def take_seat(place: Seat | None = None) -> None:
 
 
 def refuse(error: LessonError) -> None:
-    """Note why the class in the address could not be joined."""
+    """Leave the class, and note why the class in the URL could not be joined."""
     take_seat()
     st.session_state[PROBLEM] = error
 
 
 def memory_name(code: str) -> str:
-    """The name under which the tab stores a student's number or the teacher's secret. The teacher's link has the same name."""
+    """The name of a student's number or the teacher's secret in the storage of the browser's tab and in the teacher's link."""
     return f"class-{code}"
 
 

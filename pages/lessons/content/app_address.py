@@ -1,4 +1,4 @@
-"""The address of the app, which other people can be given."""
+"""The URL of the app, for other people to open."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -7,13 +7,13 @@ import streamlit as st
 
 
 def app_address() -> str:
-    """The address of the app, without the name of a page."""
+    """The URL of the app, without the name of a page, parameters or a slash at the end."""
     address = (st.context.url or "").partition("?")[0].removesuffix("/")
     return address.removesuffix(f"/{st.session_state['page']}").removesuffix("/")
 
 
 def is_local(address: str) -> bool:
-    """Whether an address means the machine that opens it (localhost), so that a phone cannot reach the app with it."""
+    """Whether a URL leads to the machine that opens it (localhost), so that a phone cannot reach the app with it."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:  # not an address

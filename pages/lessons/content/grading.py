@@ -18,8 +18,8 @@ class Verdict(NamedTuple):
 
 
 def judge(question: Question, written: str, truth: Value | None) -> Verdict:
-    """Judge an answer, written as in the address. It must be valid for its question (`lesson_answers.fits`). `truth` is None if
-    the lesson itself contains the right answer."""
+    """Whether an answer is right, and why. `written` is the answer as in a URL, valid for its question (`lesson_answers.fits`).
+    `truth` is the computed right answer; None if the lesson itself contains it."""
     if question.kind == "choose":
         return _choice(question, places(written) or [0], truth)
     if question.kind == "order":
@@ -84,15 +84,15 @@ def _alike(chosen: list[int], truth: Value) -> Verdict:
 
 
 def right_option(question: Question, truth: Value | None) -> int:
-    """The number of the right option, counted from 1; 0 if the question has none."""
+    """The number, from 1, of the right option of a `choose` question; 0 for other questions, and without a right answer."""
     if question.kind != "choose":
         return 0
     return question.answer or (1 + int(truth.number) if truth else 0)
 
 
 def right_answer(question: Question, truth: Value | None) -> str:
-    """The right answer in plain text. Empty for a question of the kind `order`, whose options are in the right order, and if
-    `truth` is None although the question needs it."""
+    """The right answer in plain text. `truth` is the computed answer; None if there is none. Empty for a question of the kind
+    `order`, whose options are in the right order, and for `tokens` or `number` without `truth`."""
     if question.kind == "choose":
         right = right_option(question, truth)
         return plain(question.reasons[right - 1]) if question.reasons else judge(question, str(right), truth).says

@@ -1,8 +1,8 @@
-"""The hand-in code of a lesson: a short signed text that says which questions were answered right. A student pastes it into any
-form; `pages.lessons.desk.check_codes` reads a list of them.
+"""The hand-in code of a lesson: a short signed text with the results of its questions. A student pastes it into any form;
+`pages.lessons.desk.check_codes` reads a list of them.
 
-A code of seven questions has 28 letters and digits. It says nothing about the person: two codes of one person have only their
-seat in common, a random number of the session.
+A code of seven questions has 28 letters and digits. It does not name the person: two codes of one person have only the seat in
+common, a random number of the session.
 """
 
 import base64
@@ -39,12 +39,12 @@ class Result(IntEnum):
 
 
 class HandIn(NamedTuple):
-    """The contents of a code.
+    """The contents of a hand-in code, with which a student reports the results of a lesson.
 
     Attributes:
         lesson: the title of the lesson.
         day: the day on which the code was made, in UTC.
-        seat: the random number of the session.
+        seat: the random number of the student's session.
         results: how each question was answered, in the order of the lesson.
     """
 
@@ -60,13 +60,13 @@ class HandIn(NamedTuple):
 
 
 def new_seat() -> int:
-    """A random number for a session."""
+    """A random number that identifies a session in its hand-in codes."""
     return secrets.randbelow(256**SEAT_BYTES)
 
 
 def code_of(lesson: Lesson, results: Sequence[Result], seat: int, key: bytes = KEY) -> str:
-    """The code for the results of a lesson, one for each of its questions, in groups of five letters and digits. `seat` is a
-    number from `new_seat`, and `key` signs the code."""
+    """The hand-in code for the results of a lesson, one for each of its questions, in groups of five letters and digits. `seat`
+    is a number from `new_seat`, and `key` signs the code."""
     bits = sum(int(result) << (2 * place) for place, result in enumerate(results))
     day = (datetime.now(UTC).date() - FIRST_DAY).days
     body = _name(lesson) + day.to_bytes(DAY_BYTES) + seat.to_bytes(SEAT_BYTES) + bits.to_bytes(_size(len(results)))
@@ -75,8 +75,8 @@ def code_of(lesson: Lesson, results: Sequence[Result], seat: int, key: bytes = K
 
 
 def read_code(code: str, lessons: Sequence[Lesson], key: bytes = KEY) -> HandIn:
-    """Read a code that was signed with `key` and belongs to one of the lessons. Spaces, dashes and small letters make no
-    difference.
+    """The contents of a hand-in code (`code_of`) that was signed with `key` and belongs to one of the lessons. Spaces, dashes
+    and small letters make no difference.
 
     Raises:
         LessonError: the text is not a code, its signature is wrong, or its lesson is not among `lessons`.

@@ -1,4 +1,4 @@
-"""The data of a lesson: its stops, each a view of a page with words and perhaps a question. `reading` checks the values."""
+"""The data of a lesson: its stops, each a page with settings, a text and perhaps a question. `reading` checks the values."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -18,8 +18,8 @@ SIDES = ("source", "target")
 
 
 class Phase(IntEnum):
-    """The phase of a question in a class. Mazur's peer instruction (1997): what students say to one another between two votes
-    teaches more than the explanation after them."""
+    """The phase of a question that a class answers together: the students vote, talk about it and vote again; then the right
+    answer is revealed. This is peer instruction (Mazur 1997)."""
 
     VOTE = 0
     TALK = 1
@@ -28,17 +28,17 @@ class Phase(IntEnum):
 
 
 class LessonError(HeadlightError):
-    """A lesson that cannot be opened, or a question whose truth cannot be computed."""
+    """Raised if a lesson, a class or a hand-in code cannot be used, or the right answer to a question cannot be computed."""
 
 
 @dataclass(frozen=True)
 class TruthForm:
-    """The form of a truth, which is the right answer to a question: the kind of its value, and the settings that it reads.
+    """The form of a computed right answer: the kind of its value, and the fields of `Truth` that a lesson sets for it.
 
     Attributes:
         gives: the kind of value. A `row` is a number for each token; an `option` is the right one of the question's options.
-        needs: the settings that a lesson must give.
-        may: the settings that a lesson may give.
+        needs: the fields that a lesson must set.
+        may: the fields that a lesson may set.
     """
 
     gives: Literal["number", "row", "yes or no", "option"]
@@ -90,17 +90,16 @@ ABOUT_HEADS = PATCHED[1:]
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """How to compute the right answer to a question from the run of the stop's view.
+    """How the right answer to a question is computed, from a run of the model on the text that the lesson shows.
 
     Attributes:
-        name: a name in `TRUTHS`.
-        kind, layer, head: the attention head that is meant. Layer and head are counted from 1. Empty or 0 means the value
-            in the view.
-        query, key: a token, or a position counted from 0. If a token occurs several times, the first one is meant. Empty if the
-            truth does not need it.
-        side: one of `SIDES`, whose tokens are counted; empty if the truth does not need it.
+        name: what is computed, such as `attention-weight`; a key of `TRUTHS`.
+        kind, layer, head: the attention head: `encoder`, `decoder` or `cross`; layer and head counted from 1. Empty or 0 means
+            the value in `Stop.view`.
+        query, key: a token, or a position counted from 0. Of equal tokens, the first one is meant. Empty if not needed.
+        side: `source` or `target`, whose tokens are counted; empty if not needed.
         token: a token of the output; empty for the most probable one.
-        edit: phrases of `transformer.tracing.phrases`, such as `no positions`, separated by `; `.
+        edit: edits of the model as phrases, such as `no positions`, separated by `; ` (`transformer.tracing.phrases`).
     """
 
     name: str
@@ -119,12 +118,12 @@ class Truth:
 
 
 class Value(NamedTuple):
-    """The right answer to a question, computed from the model run that the stop of the lesson shows.
+    """The right answer to a question, computed from a run of the model on the text that the lesson shows.
 
     Attributes:
-        number: the number. For yes or no it is 1 or 0. For options it is the place of the right one, counted from 0.
-        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine of its position's
-            vector, or its probability.
+        number: the number. For yes or no it is 1 or 0. For options it is the index of the right one, counted from 0.
+        row: a number for each token: its weight in a row of attention, 1 or 0 in a row of a mask, the cosine between its
+            position's vector and that of the asked position, or its probability.
         tokens: the tokens of that row.
         words: texts to fill into the sentence about the value, as (name, text) pairs.
     """
@@ -137,19 +136,18 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question.
+    """A question of a lesson, and how its answer is judged.
 
     Attributes:
-        kind: what the learner does: `choose` one option, choose `tokens` of a row, put the options in `order`, or fill in a
+        kind: what the learner does: `choose` one option, choose `tokens` from a row, put the options in `order`, or fill in a
             `number`.
         ask: the words of the question.
         options: the options to choose from. For `order`, they are in the right order.
         reasons: for `choose`, why each option is right or wrong. For other kinds, at most one, for any wrong answer.
-        answer: for `choose`, the right option, counted from 1. It is 0 if the truth decides, for example between no (1) and
-            yes (2).
-        truth: the right answer of `tokens`, of `number`, and of `choose` without `answer`.
+        answer: for `choose`, the right option, counted from 1. It is 0 if `truth` decides, such as between no (1) and yes (2).
+        truth: how the right answer is computed, for `tokens`, for `number`, and for `choose` without `answer`; otherwise None.
         tolerance: the largest difference at which a number still counts as right.
-        enough: the share of a row of attention that the chosen tokens must have together.
+        enough: the sum, from 0 to 1, that the attention weights of the chosen tokens must reach.
         most: how many tokens may be chosen.
     """
 
@@ -165,25 +163,25 @@ class Question:
 
     @property
     def asks(self) -> str:
-        """The name of the truth; empty if the lesson itself contains the right answer."""
+        """The `Truth.name` of the right answer, such as `score`; empty if the lesson itself contains the right answer."""
         return self.truth.name if self.truth else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """A stop of a lesson.
+    """A stop of a lesson: a page of the app with given settings, a text, and perhaps a question.
 
     Attributes:
-        title, say: the words at the beginning of the stop.
+        title, say: the heading and the text that are shown first.
         page: the name of the page that the stop opens.
-        view: the parameters of its link, as (name, value) pairs.
-        head: a head that the model's card names. The view gets its kind, layer and head. Empty for none.
-        row: the token whose row is framed on the map of the head. Empty for the row that the question asks about, if any.
-        edit: phrases of `transformer.tracing.phrases`, separated by `; `. The edit is made once the question is answered. Empty
-            for the edit that the question asks about, if any.
+        view: the URL parameters with which the page opens, as (name, value) pairs.
+        head: an attention head by its name on the model's card, such as `encoder.previous`, added to the view; may be empty.
+        row: the query token whose row is framed on the attention map of the head. If it is empty, the row of the question.
+        edit: edits of the model as phrases, such as `no positions`, separated by `; `. They are made once the question is
+            answered. Empty for the edit that the question asks about, if any.
         pictures: names in `PICTURES` of what is drawn above the page once the question is answered. If it is empty and there is
             an edit, the first two are drawn.
-        beside: a second model for these pictures: its answers to the same edit, or its training. Empty for none.
+        beside: a second model, whose answers to the same edit, or whose training, the pictures show, too; may be empty.
         others: more source texts, whose answers without and with the edit are listed below the answers.
         place: the part of the page to scroll to; empty for the top.
         cover: whether the page is hidden until the question is answered. Needed if the page shows the answer.
@@ -216,7 +214,7 @@ class Stop:
 
     @property
     def asks(self) -> str:
-        """The name of the truth of the question; empty without one."""
+        """The `Truth.name` of the question's right answer, such as `score`; empty if the right answer is not computed."""
         return self.truth.name if self.truth else ""
 
     @property
@@ -232,14 +230,14 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """A lesson.
+    """A lesson: a sequence of stops, each of which opens a page of the app.
 
     Attributes:
         about, audience: one or two sentences about the lesson, and for whom it is.
         discuss: whether learners discuss an answer, and may change it, before it is judged, as in a class.
         order: place in the list of lessons.
-        learnt: lines about what the lesson has shown, for its end.
-        core_title, core_about: title and about of the short form, which has only the `core` stops; empty for no short form.
+        learnt: lines about what the lesson has shown, drawn at its end.
+        core_title, core_about: title and about of the short form, which has only the `core` stops; may be empty.
     """
 
     title: str
@@ -259,7 +257,7 @@ class Lesson:
 
     @property
     def short_form(self) -> "Lesson | None":
-        """The lesson with only its core stops; None if it has no short form."""
+        """A lesson with only the core stops of this one; None without a core title or without core stops."""
         stops = tuple(stop for stop in self.stops if stop.core)
         if not self.core_title or not stops:
             return None

@@ -1,4 +1,4 @@
-"""Answers to the questions of a lesson, as the address has them: `3~2~1_5~0.95`.
+"""Answers to the questions of a lesson, as they are written in a URL: `3~2~1_5~0.95`.
 
 Each entry has the number of a stop, counted from 1, the first answer, the answer after discussion (empty if the first one was
 kept), and the answer at the end of the lesson. An answer is an option, counted from 1; positions of tokens, or the options in
@@ -18,7 +18,7 @@ ENTRY = re.compile(rf"([1-9]\d?\d?)~({ONE})(?:~((?:{ONE})?)(?:~({ONE}))?)?")
 
 
 class Answer(NamedTuple):
-    """The answers to one question.
+    """The answers of one learner to one question, each written as in a URL, such as `2`, `1-5` or `0.95`.
 
     Attributes:
         first: the first answer.
@@ -32,17 +32,17 @@ class Answer(NamedTuple):
 
     @property
     def last(self) -> str:
-        """The answer that counts."""
+        """The answer that counts, which is the one given last."""
         return self.again or self.second or self.first
 
     @property
     def before_end(self) -> str:
-        """The answer that counted before the end of the lesson."""
+        """The answer that counted before the end of the lesson: the second, or else the first."""
         return self.second or self.first
 
 
 def parse(written: str) -> dict[int, Answer]:
-    """The answers in an address, by the index of their stop. Entries that cannot be read are left out."""
+    """The answers in a text such as `3~2~1_5~0.95`: index of the stop, from 0 → answers. Invalid entries are left out."""
     answers: dict[int, Answer] = {}
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)
@@ -53,7 +53,7 @@ def parse(written: str) -> dict[int, Answer]:
 
 
 def write(answers: Mapping[int, Answer]) -> str:
-    """The text for an address of answers, by the index of their stop. It is the inverse of `parse`."""
+    """A text for a URL, such as `3~2~1_5~0.95`, with answers by the index of their stop, from 0. The inverse of `parse`."""
     entries = []
     for stop, answer in sorted(answers.items()):
         parts = [str(stop + 1), answer.first]
@@ -66,7 +66,7 @@ def write(answers: Mapping[int, Answer]) -> str:
 
 
 def places(written: str) -> list[int] | None:
-    """The positions or options that an answer names; None if the answer is not a list of numbers."""
+    """The numbers in an answer such as `1-5`, which are token positions or options; None if the answer has another form."""
     if not re.fullmatch(r"\d{1,3}(-\d{1,3})*", written, re.ASCII):
         return None
     return [int(part) for part in written.split("-")]

@@ -23,8 +23,8 @@ CORE = "-core"
 
 
 def shipped() -> dict[str, Lesson]:
-    """Name of the file without its ending → lesson, for the shipped lessons in their order. A short form of a lesson has its
-    own entry, with `CORE` after the name. A lesson that the language of the session does not have is in English. Lessons that
+    """The shipped lessons in their order: name of the file without its ending → lesson. A short form of a lesson has its own
+    entry, with `-core` after the name. A lesson that is not translated into the session's language is in English. Lessons that
     exceed the limits of this server are left out."""
     return lessons_in(FOLDER, language())
 
@@ -32,7 +32,7 @@ def shipped() -> dict[str, Lesson]:
 # The common cache is not used, because these are files of the app, which no visitor can change.
 @cache
 def lessons_in(folder: Path, language: str) -> dict[str, Lesson]:
-    """As `shipped`, for the lessons of a folder that has a subfolder for each language."""
+    """The lessons of a folder that has a subfolder for each language: name → lesson, as `shipped` returns them."""
     lessons = {}
     for file in {file.name: file for name in (ENGLISH, language) for file in (folder / name).glob("*.toml")}.values():
         try:
@@ -71,11 +71,11 @@ def _unpacked(name: str) -> Lesson:
 
 
 def all_lessons() -> dict[str, Lesson]:
-    """Name → lesson, for the shipped lessons and those of this session."""
+    """The shipped lessons and those that the visitor added to this session: name → lesson."""
     return {**shipped(), **st.session_state.get(OWN, {})}
 
 
 def add_own(name: str, lesson: Lesson) -> str:
-    """Add a lesson to this session, or replace the lesson of this name. Returns its name in links of this session."""
+    """Add a lesson to this session, or replace the lesson of this name. Returns its name in links: `my-` and `name`."""
     st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
     return OWN_PREFIX + name

@@ -15,7 +15,7 @@ PACKED = "z."
 
 
 def pack(lesson: Lesson) -> str:
-    """A lesson as the value of the parameter `lesson`.
+    """A whole lesson, compressed, as the value of the URL parameter `lesson`.
 
     Raises:
         LessonError: the lesson is too long for a link.
@@ -33,10 +33,10 @@ def pack(lesson: Lesson) -> str:
 
 
 def unpack(value: str) -> Lesson:
-    """The lesson that `pack` has packed.
+    """The lesson in a value that `pack` returned.
 
     Raises:
-        LessonError: the value is not a packed lesson.
+        LessonError: the value is too long, or is not a packed lesson.
     """
     if len(value) > LESSON_LINK:
         template = "The link's lesson has {count:,} characters; up to {most:,} are allowed."

@@ -1,4 +1,4 @@
-"""The data of a lesson's question for the bar, with the judgement of its answer."""
+"""The data with which the browser draws a lesson's question and the judgement of its answer."""
 
 import hashlib
 from typing import Any
@@ -16,14 +16,14 @@ from transformer import HeadlightError
 def question_data(
     lesson: Lesson, index: int, answer: Answer | None, end: bool = False, phase: Phase | None = None
 ) -> dict[str, Any] | None:
-    """The data of a question for the bar, with the judgement of its answer; None if the stop has no question.
+    """The data for drawing a lesson's question and the judgement of its answer; None if the stop has no question.
 
     Args:
         index: the stop, counted from 0.
         answer: the answers so far; None before the first one.
         end: whether this is the end of the lesson, where missed questions are asked again.
-        phase: the phase of the question in a class, which decides when an answer may change and when it is judged; None outside
-            a class.
+        phase: the phase of the question in a class, which decides when an answer may change and is judged; None outside a
+            class.
     """
     stop = lesson.stops[index]
     question = stop.question
@@ -117,7 +117,7 @@ def verdicts_of(
 
 
 def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
-    """The answer `given`, written as in the address, in words: its options, or its `tokens`. A number is unchanged."""
+    """The answer `given`, written as in a URL, in words: its options, or its `tokens`. A number is unchanged."""
     chosen = places(given)
     if question.kind == "number" or chosen is None:
         return given
@@ -129,8 +129,8 @@ def as_words(question: Question, given: str, tokens: tuple[str, ...]) -> str:
 
 
 def shuffled(question: Question) -> list[int]:
-    """The first order in which the options of an `order` question are shown. It is the same in every session, and never the
-    right order. Empty for another kind of question."""
+    """The indices of the options of an `order` question in the order in which they are first shown. This order is the same in
+    every session, and never the right order. Empty for another kind of question."""
     if question.kind != "order":
         return []
     order = sorted(range(len(question.options)), key=lambda place: hashlib.sha256(question.options[place].encode()).digest())

@@ -50,7 +50,7 @@ RESERVED = ("lesson", "lesson_stop", "answers", "marked", "class", "language")
 
 
 def read_toml(data: bytes) -> Lesson:
-    """Parse the contents of a TOML file.
+    """The lesson in the contents of a TOML file.
 
     Raises:
         LessonError: the contents are not a lesson.
@@ -68,7 +68,7 @@ def read_toml(data: bytes) -> Lesson:
 
 
 def read_lesson(values: Any) -> Lesson:
-    """Build a lesson from a parsed table of TOML or JSON.
+    """The lesson in a parsed table of TOML or JSON.
 
     Raises:
         LessonError: the table has an unknown name, lacks a needed one, or has a value that is not allowed.
@@ -231,7 +231,7 @@ LESSON: Mapping[str, Reader] = {
 
 
 def as_table(lesson: Lesson) -> dict[str, Any]:
-    """A lesson as a table that `read_lesson` can read. Default values are left out."""
+    """A lesson as a dict of plain values, which `read_lesson` can read. Default values are left out."""
     table: dict[str, Any] = _given(lesson, Lesson(title="", stops=()), ("stops",))
     table["stops"] = []
     for stop in lesson.stops:

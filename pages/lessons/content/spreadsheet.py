@@ -5,5 +5,5 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_cell(text: str) -> str:
-    """The text, with an apostrophe before it if a spreadsheet would compute it."""
+    """The text for a cell of a CSV file, with an apostrophe before it if a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text

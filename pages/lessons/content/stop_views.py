@@ -1,4 +1,4 @@
-"""The view of a stop: the parameters of its link. They can include a head that the model's card names."""
+"""The view of a lesson's stop: the URL parameters with which its page opens, perhaps with a head from the model's card."""
 
 from dataclasses import replace
 
@@ -12,11 +12,11 @@ from pages.ui.text import text
 
 
 def view_of(stop: Stop) -> dict[str, str]:
-    """The parameters of a stop's link.
+    """The URL parameters with which the page of a lesson's stop opens, by name.
 
-    If the stop names a head of the model's card, `{kind}`, `{layer}` and `{head}` are filled in, and the page opens with that
-    head. On the page Attention, a stop with a shipped model gets a head even if it names none: the head with which the page
-    would open. It gets none if it is about another kind of attention.
+    If the stop names an attention head of the model's card, this head is among them, and `{kind}`, `{layer}` and `{head}` in
+    the values are filled in. On the page Attention, a stop with a shipped model gets a head even if it names none: the head
+    with which the page would open, unless the stop is about another kind of attention.
 
     Raises:
         InputError: the model's card names no such head.
@@ -30,8 +30,8 @@ def view_of(stop: Stop) -> dict[str, str]:
 
 
 def _first_head(stop: Stop) -> dict[str, str]:
-    """The parameters of the head with which the page Attention opens a stop's model. They are empty if the stop is about
-    another kind of attention, or if its model is not shipped with the app."""
+    """The parameters of the head with which the page Attention opens a stop's model. They are empty if there is no such head,
+    or if the stop is about another kind of attention."""
     view, truth = dict(stop.view), stop.truth
     model = view.get("model") or next(iter(available()))
     head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None
@@ -41,12 +41,12 @@ def _first_head(stop: Stop) -> dict[str, str]:
 
 
 def with_second_model(stop: Stop) -> Stop:
-    """The stop with its second model in place of the first."""
+    """A copy of a lesson's stop whose second model (`Stop.beside`) takes the place of the first."""
     return replace(stop, view=tuple((dict(stop.view) | {"model": stop.beside}).items()), beside="")
 
 
 def words_of(stop: Stop, words: str) -> str:
-    """A text of a stop, with `{kind}`, `{layer}` and `{head}` filled in.
+    """The text `words` of a lesson's stop. If the stop names an attention head, `{kind}`, `{layer}` and `{head}` are filled in.
 
     Raises:
         InputError: the model's card names no such head.
@@ -65,8 +65,8 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def run_of(stop: Stop) -> View:
-    """The model and the texts that a stop's view names. By default, the model is the app's first, and the source the model's
-    first example.
+    """The model and the texts that the view of a lesson's stop names. By default, the model is the app's first, and the source
+    the model's first example.
 
     Raises:
         LessonError: the stop's model has random weights, or the app has no such model.

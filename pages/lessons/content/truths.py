@@ -1,4 +1,4 @@
-"""Truths: the right answers to questions, each computed from the run of the stop's own view."""
+"""The right answers to a lesson's questions, each computed from a run of the model on the text of the question's stop."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,8 @@ SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
 
 
 def truth_of(stop: Stop) -> Value | None:
-    """The right answer to a stop's question; None without a question, or if the lesson itself contains the right answer.
+    """The right answer to the question of a lesson's stop, computed from a run of its model; None without a question, or if the
+    lesson contains the answer.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or has no such head or token.
@@ -48,7 +49,7 @@ def truth_of(stop: Stop) -> Value | None:
 
 
 def head_of(stop: Stop) -> Head:
-    """The head that a stop is about. Its layer and head are counted from 0; −1 means invalid.
+    """The attention head that a lesson's stop is about. Its layer and head are counted from 0; −1 means invalid.
 
     Raises:
         InputError: the model's card names no such head.
@@ -60,8 +61,8 @@ def head_of(stop: Stop) -> Head:
 
 
 def filled(stop: Stop, words: str) -> str:
-    """A text of a stop as it is shown: the head that the card names, and sizes and numbers of the run, are filled in. If one of
-    these values cannot be computed, places in the text may stay unfilled."""
+    """The text `words` of a lesson's stop as it is shown: a head that the model's card names, and sizes and numbers of its run,
+    are filled into places such as `{d_head}`. If one of these values cannot be computed, places may stay unfilled."""
 
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
@@ -87,7 +88,7 @@ def filled(stop: Stop, words: str) -> str:
 
 
 def kind_of(stop: Stop) -> str:
-    """The kind of attention that a stop's view names; encoder if it names none.
+    """The kind of attention that the view of a lesson's stop names: `encoder`, `decoder` or `cross`; by default `encoder`.
 
     Raises:
         InputError: the model's card names no such head.
@@ -134,7 +135,7 @@ def _truth(run: View, truth: Truth, at: Head, options: tuple[str, ...]) -> Value
 
 
 def phrases_of(stop: Stop) -> list[str]:
-    """The phrases of a stop's own edit, or else of the edit that its question asks about; empty without an edit.
+    """The edits of the model at a lesson's stop, or else in its question, as phrases such as `no positions`, if any.
 
     Raises:
         HeadlightError: the model's card names no such head.
@@ -148,13 +149,13 @@ def phrases_of(stop: Stop) -> list[str]:
 
 
 def edits_of(trace: Trace, phrases: Sequence[str]) -> Edits:
-    """The edits that phrases name, for the model and the text of a trace."""
+    """The interventions that phrases such as `no positions` describe, for the model and the text of a trace."""
     lengths = {side: len(trace.tokens_of(side)[0]) for side in ("source", "target")}
     return all_interventions(phrases, trace.config, lengths)
 
 
 def check_head(trace: Trace, at: Head) -> None:
-    """Raise a `LessonError` if a run has no such head."""
+    """Raise a `LessonError` if the model of a trace does not have the attention head `at`."""
     kind, layer, head = at
     if kind not in trace.kinds or not 0 <= layer < trace.layers(kind) or not 0 <= head < trace.heads(kind):
         template = "The model has no head {head} in layer {layer} of {kind} attention."
@@ -209,7 +210,7 @@ def written_tokens(trace: Trace) -> tuple[str, ...]:
 
 
 def position_vectors(trace: Trace) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The position vectors of the first positions, at most as many as a question can offer, and the tokens at these positions.
+    """The vectors [position, d_model] of the first positions, at most as many as a question can offer, and the tokens there.
 
     Raises:
         LessonError: the model adds no position vectors, or the text has only one position.
@@ -240,10 +241,10 @@ def _edited(run: View, edits: Edits) -> Value:
 
 
 def place_of(name: str, tokens: tuple[str, ...]) -> int:
-    """The position that a name means: that of the first token with this name, or the name itself if it is a position.
+    """The index in `tokens` that a name means: that of the first token with this name, or the name itself as a number.
 
     Raises:
-        LessonError: no token has this name, and it is not a position.
+        LessonError: no token has this name, and it is not an index of a token.
     """
     if name in tokens:
         return tokens.index(name)
@@ -253,7 +254,7 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
 
 
 def row_of(stop: Stop, read: tuple[str, ...]) -> int:
-    """The position, among the tokens `read`, of the row that a stop is about: the row that it names, or that of its question.
+    """The index, in the query tokens `read`, of the attention row that a lesson's stop is about: its own, or its question's.
 
     Raises:
         LessonError: the row's name is neither a token that is read nor a position.
@@ -262,6 +263,6 @@ def row_of(stop: Stop, read: tuple[str, ...]) -> int:
 
 
 def name_of_place(place: int, tokens: Sequence[str]) -> str:
-    """The name that `place_of` turns into this position: the token, or the position as a number; empty if neither works."""
+    """The text from which `place_of` returns `place`: the token there, or the index as a number; empty if neither works."""
     names = (tokens[place], str(place))
     return next((name for name in names if name and len(name) <= 60 and place_of(name, tuple(tokens)) == place), "")

@@ -1,4 +1,4 @@
-"""Check the values of a lesson's file, one by one."""
+"""Functions that check the values of a lesson's file, one by one."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,11 +13,11 @@ Reader = Callable[[str, str, Any], Any]
 
 
 def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: str) -> dict[str, Any]:
-    """The values of a parsed table of TOML or JSON, each checked by the reader of its name. The names in `needed` must have a
-    value. `where` is the place of the table, for errors, such as "Stop 3: question".
+    """The values of a parsed table of TOML or JSON, each checked by the function that `readers` has for its name. The names in
+    `needed` must have a value. `where` is the place of the table, for errors, such as "Stop 3: question".
 
     Raises:
-        LessonError: a name is unknown or missing, or its value is not allowed.
+        LessonError: `values` is not a table, a name is unknown or missing, or its value is not allowed.
     """
     if not isinstance(values, Mapping):
         raise LessonError("{where} is {value!r}; it must be a table.", where=where, value=values)
@@ -35,8 +35,8 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
 
 
 def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """A reader for a text of up to `most` characters that is empty or matches the regular expression `pattern`, if there is
-    one. `allowed` describes the matching texts in an error."""
+    """A function that checks a text in a lesson's file, and strips it. The text has up to `most` characters, and is empty or
+    matches the regular expression `pattern`, if there is one. `allowed` describes the matching texts in an error."""
 
     def read(where: str, name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -59,12 +59,12 @@ def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
 
 
 def one_of(names: Iterable[str]) -> Reader:
-    """A reader for a text that must be one of these names."""
+    """A function that checks a text in a lesson's file, which must be empty or one of these names."""
     return text_up_to(60, "|".join(names), f"allowed are {', '.join(names)}")
 
 
 def text_or_number(most: int) -> Reader:
-    """A reader for a text of up to `most` characters, or for a whole number, which is returned as text."""
+    """A function that checks a text of up to `most` characters, or a whole number, in a lesson's file. It returns text."""
 
     def read(where: str, name: str, value: Any) -> str:
         return text_up_to(most)(where, name, str(value) if type(value) is int and abs(value) < 10**9 else value)
@@ -73,7 +73,7 @@ def text_or_number(most: int) -> Reader:
 
 
 def number_between(least: float, most: float, whole: bool = False) -> Reader:
-    """A reader for a number from `least` to `most`; with `whole`, only whole numbers are allowed."""
+    """A function that checks a number from `least` to `most` in a lesson's file. With `whole`, it must be a whole number."""
 
     def read(where: str, name: str, value: Any) -> float:
         if type(value) not in ((int,) if whole else (int, float)) or not least <= value <= most:
@@ -86,14 +86,15 @@ def number_between(least: float, most: float, whole: bool = False) -> Reader:
 
 
 def read_texts(where: str, name: str, value: Any) -> tuple[str, ...]:
-    """Read a list of up to `LESSON_OPTIONS` texts of up to `SHORT` characters each."""
+    """The checked list `value`, as a tuple: up to `LESSON_OPTIONS` texts of up to `SHORT` characters each. `where` and `name`
+    are its place in a lesson's file, for errors."""
     if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
         raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
     return tuple(text_up_to(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))
 
 
 def read_flag(where: str, name: str, value: Any) -> bool:
-    """Read true or false."""
+    """The checked `value`, True or False. `where` and `name` are its place in a lesson's file, for errors."""
     if not isinstance(value, bool):
         raise LessonError("{where}: {name} is {value!r}; it must be true or false.", where=where, name=name, value=value)
     return value

@@ -17,8 +17,8 @@ Percent = TypeVar("Percent", float, NDArray[np.float64])
 
 
 def normalised_gain(before: Percent, after: Percent) -> Percent:
-    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998). Both are the mean of
-    a class in percent of all points; `before` is below 100."""
+    """The normalised gain: the gain between two tests, divided by the greatest possible gain (Hake 1998). `before` and `after`
+    are means of a class in percent of all points; `before` is below 100."""
     return (after - before) / (100 - before)
 
 
@@ -38,7 +38,7 @@ def show_tests() -> None:
 
 
 def test_sheet(form: str, solutions: bool) -> Markup:
-    """A form of the test (`FORMS`) as HTML. With solutions, it also has the right answers and why they are right."""
+    """The form `a` or `b` of the test as HTML. With `solutions`, it also has the right answers and why they are right."""
     words = text("lessons")
     items = Markup("").join(_item(number, item, solutions) for number, item in enumerate(text("lesson_tests")[form], 1))
     head = Markup("<h2>{}</h2><p>{}</p><p>{}</p>").format(words["forms"][form], words["test_rule"], words["name_line"])

@@ -25,9 +25,9 @@ COLUMNS = ("name", "lesson", "day", "right", "questions", "answers", "remark")
 
 
 def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str, ...]]:
-    """A row of `COLUMNS` for each line that is not empty. In `answers`, a question that was answered right at once is `r`,
-    right after a change `c`, wrong `w`, and not answered `o`. The remark says why a code is not valid, or who has already
-    handed in the same code."""
+    """A row of `COLUMNS` for each line that is not empty: a hand-in code, or a name and a code. In `answers`, a question that
+    was answered right at once is `r`, right after a change `c`, wrong `w`, and not answered `o`. The remark says why a code is
+    not valid, or who has already handed in the same code."""
     seen: dict[HandIn, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -46,7 +46,8 @@ def table(lines: Sequence[str], lessons: Sequence[Lesson]) -> Iterator[tuple[str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line of CSV for each code in a file. Returns 0; or 2, after a sentence on stderr, if a file cannot be read."""
+    """Print a line of CSV for each hand-in code in a file. Returns 0; or 2, after a line on stderr, if a file cannot be
+    read."""
     parser = argparse.ArgumentParser(description=f"Check hand-in codes. {VARIABLE} has the key of the app that made them.")
     parser.add_argument("file", type=Path, help="the codes, one in a line, each after a name and a comma if there is one")
     parser.add_argument("--lesson", type=Path, action="append", default=[], help="the file of a lesson of your own")

@@ -21,7 +21,7 @@ CODE_CHARACTERS = 12  # a code of 6 characters can be typed with spaces between 
 
 
 def show_join() -> None:
-    """Draw the box for the code of a class."""
+    """Draw the box in which a student types the code of a class, and the button that joins it."""
     words = text("lessons")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(words["code"], key=CODE, max_chars=CODE_CHARACTERS, placeholder=words["code_placeholder"], width=180)
@@ -30,7 +30,7 @@ def show_join() -> None:
 
 
 def show_open() -> None:
-    """Draw the choice of a lesson for a class, and the button that opens it."""
+    """Draw the list of lessons for a class, and the button with which a teacher opens the class."""
     words, lessons = text("lessons"), all_lessons()
     st.markdown(words["class_text"].format(minutes=CLASS_MINUTES))
     titles = {name: lesson.title for name, lesson in lessons.items()}

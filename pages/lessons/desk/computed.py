@@ -1,5 +1,5 @@
-"""Questions in the editor whose answer is computed from the run of the view that was kept for the stop. The lessons that ship
-with the app compute theirs in the same way."""
+"""Questions in the lesson editor whose right answer is computed from a run of the stop's model. The lessons that ship with the
+app compute theirs in the same way."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,8 @@ GUESSES = 4
 
 
 def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
-    """Draw the boxes of a question of a kind of `COMPUTED`, and the right answer below them. Returns the question.
+    """Draw the editor's boxes for a question whose answer is computed, and the right answer below them. `kind` is one of
+    `COMPUTED`, and `ask` is the text of the question. Returns the question.
 
     Raises:
         HeadlightError: the stop's model has random weights, or cannot read the text, or cannot answer this kind of question.

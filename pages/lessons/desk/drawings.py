@@ -21,9 +21,9 @@ def cells(
     alt: str,
     empty: Collection[int] = (),
 ) -> Markup:
-    """A table of `values` from 0 to 1. A greater value is darker, and a cell that is not allowed is crossed out. `rows` and
-    `columns` are the labels. Only the first `MOST_TOKENS` rows and columns are drawn. The rows with the indices `empty` are
-    left empty, to be filled in by hand."""
+    """An HTML table of `values` from 0 to 1. A greater value is darker, and a cell that is not allowed is crossed out. `rows`
+    and `columns` are the labels, `alt` is the text for screen readers. Only the first `MOST_TOKENS` rows and columns are drawn.
+    The rows with the indices `empty` are left empty, to be filled in by hand."""
 
     def cell(row: int, column: int) -> Markup:
         level = 0 if row in empty else round(float(values[row, column]) * LEVELS)
@@ -41,8 +41,8 @@ def cells(
 
 
 def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], alt: str) -> Markup:
-    """Texts of equal length, one below the other, with a cell for each token. `real` is False for padding, which is
-    crossed out."""
+    """An HTML table of texts of equal length, one below the other, with a cell for each token. `real` is False for padding,
+    which is crossed out."""
     cell = Markup('<td class="{}">{}</td>')
     lines = (
         [cell.format("" if is_real else "crossed", _short(token)) for token, is_real in zip(row, line, strict=True)]
@@ -52,8 +52,8 @@ def texts(rows: Sequence[Sequence[str]], real: Bool[np.ndarray, "row column"], a
 
 
 def bars(shares: Mapping[str, float], alt: str, empty: bool = False) -> Markup:
-    """A table with a bar for each token, whose length is the token's share, from 0 to 1. If `empty`, tokens and bars are left
-    out, to be filled in by hand."""
+    """An HTML table with a bar for each token, whose length is the token's share, from 0 to 1. If `empty`, tokens and bars are
+    left out, to be filled in by hand."""
     line = Markup('<th>{}</th><td class="share"><span style="width: {:.0f}%"></span></td><th>{}</th>')
     drawn = [("", 0.0, "") if empty else (_short(token), 100 * value, fixed(value, 2)) for token, value in shares.items()]
     return _table((_row([line.format(*each)]) for each in drawn), alt)

@@ -1,4 +1,4 @@
-"""The editor of own lessons: put kept views in order, add texts and a question to each, and play, save or share the lesson."""
+"""The editor of own lessons: put kept page views in order, add texts and questions, and play, save or share the lesson."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ REMOVED = "kept_removed"
 
 
 def show_editor() -> None:
-    """Draw each kept view as a stop to fill in, and then the ways to play, save and share the lesson."""
+    """Draw the lesson editor: each kept page view as a stop to fill in, then the ways to play, save and share the lesson."""
     words = text("lessons")
     st.markdown(words["own_text"].format(most=LESSON_STOPS))
     _show_removed()

@@ -15,7 +15,7 @@ UPLOAD = "lesson_file"
 
 
 def show_lessons() -> None:
-    """Draw each lesson with a button that starts it."""
+    """Draw each lesson with a button that starts it, and a button that continues the lesson that was left last."""
     words, left = text("lessons"), left_lesson()
     if left:
         opened, lesson = left

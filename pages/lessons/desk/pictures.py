@@ -1,4 +1,4 @@
-"""A picture of a stop's view for the printed sheet, drawn from the run of that view. Unless the answers are shown, the part
+"""The picture of a lesson's stop on the printed sheet, drawn from a run of its model. Unless the answers are shown, the part
 that a question asks for is left empty, so that it can be filled in with a pencil."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,8 +45,8 @@ class _View(NamedTuple):
 
 
 def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
-    """The picture of a stop with a caption, as HTML. It is empty if the page has no picture, or if the picture would reveal the
-    answer, unless solutions are shown. `stops` are all stops on the sheet: the picture does not reveal their answers, either.
+    """The picture of a lesson's stop for the printed sheet, with a caption, as HTML. It is empty if its page has no picture, or
+    if it would reveal the answer, unless `solutions` are shown. `stops` are all on the sheet; their answers are hidden, too.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.

@@ -26,7 +26,7 @@ _STYLE = Path(__file__).with_suffix(".css")
 
 
 def show_sheet() -> None:
-    """Draw the sheet of a picked lesson, or of one of the two tests."""
+    """Draw a lesson, or one of the two tests, as a sheet to print, and the controls to pick it."""
     words, lessons = text("lessons"), all_lessons()
     titles = {name: lesson.title for name, lesson in lessons.items()} | words["forms"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -41,8 +41,8 @@ def show_sheet() -> None:
 
 
 def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
-    """The sheet as HTML. `notes` adds the notes for the teacher, `solutions` the right answers and the texts that the lesson
-    reveals after them, `pictures` a picture of the view of each stop. All text of the lesson is escaped."""
+    """A lesson as HTML to print. `notes` adds the notes for the teacher, `solutions` the right answers and the texts that the
+    lesson reveals after them, `pictures` a picture of the view of each stop. All text of the lesson is escaped."""
     words = text("lessons")
     drawn = _pictures(lesson.stops, solutions) if pictures else [Markup("")] * len(lesson.stops)
     stops = enumerate(zip(lesson.stops, drawn, strict=True), 1)

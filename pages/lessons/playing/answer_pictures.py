@@ -28,8 +28,8 @@ HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 
 def show_samples(stop: Stop) -> None:
-    """Draw four answers of the stop's model to its text: two that greedy decoding writes, and below them two whose words are
-    sampled. The temperature and the seed of the first sample are in the view of the stop; the second one has the next seed.
+    """Draw four answers of the model of a lesson's stop to its text: two that greedy decoding writes, and below them two whose
+    words are sampled. The stop has the temperature and the seed of the first sample; the second one has the next seed.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -59,8 +59,7 @@ def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[t
 
 
 def show_snapshots(stop: Stop) -> None:
-    """Draw what the stop's model answered before its first step of training, and what it answers now, each with the loss of the
-    right answer.
+    """Draw the answers of the model of a lesson's stop before its training and now, each with the loss of the right answer.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -82,8 +81,7 @@ def show_snapshots(stop: Stop) -> None:
 
 
 def show_trainings(stop: Stop) -> None:
-    """Draw what the stop's model and its second model answer, and the loss of both during their trainings, as recorded, up to
-    the end of the shorter training.
+    """Draw what both models of a lesson's stop answer, and their losses in training, up to the end of the shorter one.
 
     Raises:
         HeadlightError: a model cannot read the text, or there is no such model.

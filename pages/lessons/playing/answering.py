@@ -1,4 +1,4 @@
-"""Callbacks for what the bar and the picture of a lesson send: answers, marks, the next phase of a class. All are untrusted."""
+"""Callbacks for what the browser sends from an open lesson: answers, marks, the next phase of a class. All are untrusted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +36,7 @@ def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
 
 
 def take_answer() -> None:
-    """Check and store an answer that the bar sent: the first, the second, or the one at the end of the lesson."""
+    """Check and store the learner's answer from the browser: the first, the second, or the one at the end of the lesson."""
     value = sent(KEY, "answer")
     asked = _asked(value)
     if asked is not None:
@@ -44,7 +44,7 @@ def take_answer() -> None:
 
 
 def check_marks() -> None:
-    """Store the marked tokens as the answer to the question of the open stop."""
+    """Store the marked tokens as the answer to the question of the lesson's open stop."""
     opened = open_lesson()
     asked = _asked({"stop": opened.stop + 1} if opened else None)
     if asked is not None:
@@ -52,7 +52,7 @@ def check_marks() -> None:
 
 
 def mark(tokens: Cells) -> None:
-    """Store the positions of the tokens that are marked on the picture. Call it in a callback."""
+    """Store `tokens`, the positions that the learner marked on the picture of a lesson's question. Call it in a callback."""
     opened = open_lesson()
     if opened is None:
         return
@@ -91,7 +91,7 @@ def _answer(opened: OpenLesson, lesson: Lesson, index: int, given: object) -> No
 
 
 def advance_class() -> None:
-    """Begin the next phase of the question for the class of this session, if it teaches one."""
+    """Begin the next phase of a question, such as the second vote, in the class that this session teaches, if any."""
     value, place = sent(KEY, "advance"), seat()
     asked = _asked(value)
     to = value.get("to") if isinstance(value, Mapping) else None
@@ -101,7 +101,7 @@ def advance_class() -> None:
 
 
 def keep_answer() -> None:
-    """Decide not to change the first answer, so that the bar shows whether it is right."""
+    """Note that the learner keeps the first answer, so that the lesson shows whether it is right."""
     asked = _asked(sent(KEY, "keep"))
     if asked is None:
         return

@@ -59,14 +59,13 @@ _STYLE = style(Path(__file__).with_suffix(".css"))
 
 
 def warn_class() -> None:
-    """Draw a warning if the class in the address could not be joined."""
+    """Draw a warning if the class in the URL could not be joined."""
     if problem := st.session_state.get(PROBLEM):
         st.warning(literal(sentence(problem)), icon=":material/groups:")
 
 
 def show_class(lesson: Lesson, index: int) -> None:
-    """Draw the panel of the session's class at a stop, counted from 0, or at the end of its lesson. Draw nothing outside a
-    class."""
+    """Draw the panel of the session's class, if any, at the stop `index`, counted from 0, or at the end of the lesson."""
     place, code = seat(), class_code()
     missed = st.session_state.get(MISSED, "")
     if code:  # ask the tab who this is, or let it keep that
@@ -122,8 +121,8 @@ def _hand_in(place: Seat) -> None:
 
 
 def show_answers(lesson: Lesson, index: int) -> None:
-    """Draw the answers of the class to the question of a stop above the teacher's page, once they are revealed. On a projector
-    they cover the screen until the teacher goes on to the page."""
+    """Draw the answers of the class to the question of the stop `index`, from 0, above the teacher's page, once they are
+    revealed. On a projector they cover the screen until the teacher goes on to the page."""
     place = seat()
     stop = lesson.stops[index] if index < len(lesson.stops) else None
     tally = classes().tally(place.code, index, place.secret) if place and place.secret else None
@@ -148,8 +147,8 @@ def show_answers(lesson: Lesson, index: int) -> None:
 
 
 def show_panel(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:
-    """Draw the panel for the current state of the class. Streamlit calls only this function again every few seconds while the
-    class is open."""
+    """Draw the panel of a class in its current state. Streamlit calls only this function again every few seconds while the
+    class is open. `stop` is None if there is no question at the stop `index`."""
     words, drawn = text("lesson")["class"], st.session_state[DRAWN]
     now = classes().place(place.code)
     if now and now[0] != index:

@@ -25,8 +25,8 @@ NONE = "–"  # in place of an answer
 
 
 def ending(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
-    """The data of the end for the bar: how many answers were right, and the missed questions again. Questions whose truth
-    cannot be computed are not counted."""
+    """The data for drawing the end of a lesson: how many answers were right, and the missed questions again. Questions without
+    a computable right answer are not counted."""
     words = text("lesson")
     questions = [question_data(lesson, index, opened.answers.get(index), end=True) for index in lesson.questions]
     asked = [question for question in questions if question and not question["problem"]]
@@ -83,7 +83,8 @@ def _sheet(lines: Sequence[Sequence[str]]) -> list[Element]:
 
 
 def line_of_sheet(lesson: Lesson, index: int, answer: Answer | None) -> list[str]:
-    """A line of the answer sheet: the stop and the three answers to its question, each with a mark for right or wrong."""
+    """A line of the answer sheet: the title of the lesson's stop with this index, from 0, and the three answers to its
+    question, each with a mark for right or wrong."""
     stop = lesson.stops[index]
     question = stop.question
     assert question is not None  # the caller passes only stops with a question

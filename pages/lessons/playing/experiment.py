@@ -1,4 +1,4 @@
-"""The pictures above the page once a stop's question is answered: `lesson.PICTURES`."""
+"""The pictures above the page once the question of a lesson's stop is answered: `lesson.PICTURES`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ from transformer import HeadlightError
 
 
 def show_experiment() -> None:
-    """Draw the pictures of the open stop. Draw nothing if the stop has no pictures, or waits for its answer."""
+    """Draw the pictures that follow the answer at the lesson's open stop, if it has any and its question is settled."""
     stop = open_stop()
     if stop is None or not stop.drawn or not is_settled():
         return

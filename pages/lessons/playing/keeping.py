@@ -1,4 +1,4 @@
-"""Keep views of pages, from which the page Lessons makes a lesson.
+"""Keep page views, from which the page Lessons makes a lesson.
 
 The kept views are in the session. The browser's tab stores a copy, so that they survive a reload of the page.
 """
@@ -35,7 +35,7 @@ Field = str | float | bool
 
 @dataclass
 class Kept:
-    """A kept view.
+    """A page view that the visitor kept for a lesson.
 
     Attributes:
         number: identifies the view, also after views have changed places.
@@ -49,17 +49,17 @@ class Kept:
 
 
 def kept() -> list[Kept]:
-    """The kept views in order. The list may be changed."""
+    """The page views that the visitor kept for a lesson, in order. Changing the list changes the session."""
     return st.session_state.setdefault(KEPT, [])
 
 
 def kept_words() -> dict[str, Field]:
-    """Field of the whole lesson → its value in the editor. The dict may be changed."""
+    """The values of the whole lesson in the editor, by field, such as `title`. Changing the dict changes the session."""
     return st.session_state.setdefault(WORDS, {})
 
 
 def show_keep() -> None:
-    """Draw the button that keeps the view of the page. Call it below the page."""
+    """Draw the button that keeps the view of the page for a lesson. Call it below the page."""
     if st.session_state["page"] == "lessons":  # the page has no view of a model
         return
     words = text("lesson")["keep"]
@@ -85,8 +85,8 @@ def show_keep() -> None:
 
 
 def keep_copy() -> bool:
-    """Store a copy of the kept views in the browser's tab, or restore the copy that the tab stored before a reload. Call it
-    once in a run of the app. Returns whether the views are short enough for a copy."""
+    """Store a copy of the page views kept for a lesson in the browser's tab, or restore the copy that the tab stored before a
+    reload. Call it once in a run of the app. Returns whether the views are short enough for a copy."""
     views = [{**as_table(Lesson(title="t", stops=(each.stop,)))["stops"][0], "fields": each.fields} for each in kept()]
     copy = json.dumps({"words": kept_words(), "views": views}, ensure_ascii=False)
     short = len(copy.encode()) <= LESSON_BYTES
@@ -95,8 +95,8 @@ def keep_copy() -> bool:
 
 
 def restore(copy: str) -> None:
-    """Insert the views of a copy before the views that were kept after the copy was stored. The copy comes from a browser, so
-    it is untrusted: invalid views and values are left out."""
+    """Insert the page views of `copy` (`keep_copy`) before those that were kept after the copy was stored. The copy comes from
+    a browser, so it is untrusted: invalid views and values are left out."""
     try:
         values = json.loads(copy) if len(copy.encode()) <= LESSON_BYTES else None
     except (ValueError, RecursionError):
@@ -120,8 +120,8 @@ def _stop(table: dict[Any, Any]) -> Stop:
 
 
 def take(stop: Stop, fields: dict[str, Field], place: int = LESSON_STOPS) -> None:
-    """Insert a stop into the kept views before the index `place`, by default at the end. `fields` are the values of its boxes
-    in the editor. Nothing happens if `LESSON_STOPS` views are kept already."""
+    """Insert a stop into the page views kept for a lesson, before the index `place`, by default at the end. `fields` are the
+    values of its boxes in the editor. Nothing happens if `LESSON_STOPS` views are kept already."""
     if len(kept()) < LESSON_STOPS:
         number = st.session_state.get(NEXT, 0)
         st.session_state[NEXT] = number + 1

@@ -44,7 +44,7 @@ _mount = mounted(Path(__file__).with_name("bar"))
 
 
 def lesson_bar() -> None:
-    """Draw the bar if a lesson is open, and below it the picture on which tokens are marked. Call it above the page."""
+    """If a lesson is open, draw its bar, with text and question of the stop, and the pictures below. Call it above the page."""
     if open_lesson():
         st.html(_STYLE)
     _show_bar()

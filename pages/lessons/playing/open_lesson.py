@@ -47,12 +47,12 @@ class OpenLesson:
     """The state of the open lesson.
 
     Attributes:
-        name: the lesson's name in the address.
+        name: the lesson's name in a URL.
         stop: the current stop, counted from 0. At the end of the lesson, the number of stops.
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
-        viewless: whether the address that opened the lesson has no view, so that the browser must open that of the stop.
+        viewless: whether the URL that opened the lesson has no view, so that the browser must open the view of the stop.
     """
 
     name: str
@@ -64,25 +64,25 @@ class OpenLesson:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of the lesson and of its class in an address."""
+        """The URL parameters of the lesson and of its class, by name."""
         given = {ANSWERS: write(self.answers)} | ({MARKED: written_cells(self.marked)} if self.marked else {})
         return {NAME: self.name, STOP: str(self.stop + 1), **({} if class_code() else given), **linked_class()}
 
 
 def open_lesson() -> OpenLesson | None:
-    """The open lesson; None if no lesson is open."""
+    """The state of this session's open lesson; None if no lesson is open."""
     return st.session_state.get(OPEN)
 
 
 def lesson_in_class(opened: OpenLesson) -> Lesson:
-    """The lesson that is open. In a class, it always has time for discussion before an answer is judged."""
+    """The lesson whose state is `opened`. In a class, its `discuss` is True: answers are discussed before they are judged."""
     lesson = lesson_of(opened.name)
     return lesson if teaches_class() is None else replace(lesson, discuss=True)
 
 
 def follow_lesson() -> bool:
-    """Read the open lesson from the address in the first run of a session and after Back or Forward, and write its parameters
-    to the address in every run. Returns whether a lesson is open. Call it once in a run of the app, before the sidebar."""
+    """Read the open lesson from the URL in the first run of a session and after Back or Forward, and write its parameters to
+    the URL in every run. Returns whether a lesson is open. Call it once in a run of the app, before the sidebar."""
     state, query = st.session_state, st.query_params
     if OPEN not in state or opens_from_history():
         before = open_lesson()
@@ -118,8 +118,8 @@ def _open(opened: OpenLesson | None) -> None:
 
 
 def left_lesson() -> tuple[OpenLesson, Lesson] | None:
-    """Where the visitor left a lesson, and this lesson. None while a lesson is open, if no lesson was left or it no longer
-    exists, or if it was left at its first stop or at its end."""
+    """The state in which the visitor left a lesson, and this lesson. None while a lesson is open, if no lesson was left or the
+    lesson no longer exists, or if it was left at its first stop or at its end."""
     left: OpenLesson | None = st.session_state.get(LEFT)
     if left is None or open_lesson():
         return None
@@ -131,7 +131,7 @@ def left_lesson() -> tuple[OpenLesson, Lesson] | None:
 
 
 def publish() -> None:
-    """Write the parameters of the open lesson to the address, and keep them in the links of the app."""
+    """Write the parameters of the open lesson to the URL, and keep them in the links of the app."""
     opened = open_lesson()
     # The parameter `answers` is kept even if it is empty, because answers may be given before a link is followed.
     values = opened.parameters if opened else {}
@@ -155,13 +155,13 @@ def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
 
 
 def start_address(name: str, lesson: Lesson) -> str:
-    """The address of a lesson's first stop. Opening it deletes earlier answers."""
+    """The relative URL of a lesson's first stop. Opening it deletes earlier answers."""
     return address_of_stop(OpenLesson(name), lesson, 0, {ANSWERS: NONE})
 
 
 def start_lesson(name: str, alone: bool = True) -> None:
-    """Open a lesson, by its name in the address, at its first stop and without answers. `alone` leaves a class. Call it from a
-    callback only."""
+    """Open a lesson, by its name in a URL, at its first stop and without answers. If `alone`, the session leaves its class.
+    Call it from a callback only."""
     if alone:
         take_seat()
     _open(OpenLesson(name, started=True))
@@ -182,8 +182,8 @@ def continue_lesson(left: OpenLesson) -> None:
 
 
 def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
-    """The address of a stop, counted from 0. The end of the lesson has the view of the last stop. `others` replace parameters
-    of the lesson."""
+    """The relative URL of the stop `index`, counted from 0. The end of the lesson has the view of the last stop. `others`
+    replace parameters of the lesson."""
     stop = lesson.stops[min(index, len(lesson.stops) - 1)]
     try:
         view = view_of(stop)

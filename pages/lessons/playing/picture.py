@@ -31,8 +31,8 @@ CONTAINER = "lesson-marks"
 
 @st.fragment(key=PICTURE)
 def show_picture() -> None:
-    """If the open stop asks about a row of attention and waits for an answer, draw the picture. Otherwise draw the revealed
-    answers of the class and the pictures that follow an answer (`experiment.py`). Call this between the bar and the page."""
+    """If the lesson's open stop asks about a row of attention and waits for an answer, draw its picture. Otherwise draw the
+    revealed answers of the class and the pictures after an answer (`experiment.py`). Call this between the bar and the page."""
     opened, stop, question = open_lesson(), open_stop(), open_question()
     if opened and stop and stop.truth and question and stop.asks == ROW and not question["settled"]:
         try:

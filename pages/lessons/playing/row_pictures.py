@@ -1,4 +1,4 @@
-"""Pictures of the row of attention that a stop is about, and the vectors behind its largest and its smallest weight.
+"""Pictures of the row of attention that a lesson's stop is about, and the vectors behind its largest and its smallest weight.
 
 The row is drawn without and with an edit, or in each head of its layer.
 """
@@ -31,7 +31,7 @@ LONGEST_NAME = 26  # characters of a name in a legend
 
 
 def legend(phrases: Sequence[str]) -> tuple[str, str]:
-    """The labels of the runs without and with the edits that `phrases` name."""
+    """The labels of two runs: without and with the edits that `phrases`, such as `no positions`, describe."""
     words, name = text("lesson")["experiment"], ", ".join(phrases)
     if len(name) > LONGEST_NAME:
         return words["unedited"], words["edited"]
@@ -40,7 +40,7 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
 
 
 def say_row(stop: Stop) -> None:
-    """Write which key the query of the stop's row attends to most, in the head that the stop is about.
+    """Write on the page which key the query of a lesson's stop attends to most, in the head that the stop is about.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -56,8 +56,8 @@ def say_row(stop: Stop) -> None:
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
-    """Draw the weights of the stop's row: without and with its edit, or in each head of its layer, with the mean of these
-    heads.
+    """Draw the attention row that a lesson's stop is about: without and with the stop's edit or, if `in_each_head`, in each
+    head of its layer, with the mean of these heads.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -104,8 +104,8 @@ def _in_each_head(
 
 
 def show_vectors(stop: Stop) -> None:
-    """Draw the query of the stop's row, the keys with its largest and its smallest weight, the values of both keys, and the
-    output of the head.
+    """Draw the query that a lesson's stop is about, the keys with the largest and smallest weight, their values, and the output
+    of the head.
 
     Raises:
         HeadlightError: the model has no such head or token.

@@ -27,7 +27,7 @@ DRAWN = "drawn_address"
 
 
 def draw_page(page: NavigationPage) -> None:
-    """Draw the page that `st.navigation` returned. Call it once in a run of the app, after the sidebar.
+    """Draw a page that `navigation` returned. Call it once in a run of the app, after the sidebar.
 
     The page is drawn in a container that stays when another page is opened. Without it, the elements below every page would be
     at the top of a new page until that page is complete, and then jump to the bottom.

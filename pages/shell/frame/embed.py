@@ -26,7 +26,7 @@ def embedded() -> bool:
 
 
 def start_embedding() -> None:
-    """Hide all of the page but one figure, if the page is embedded. Call it before anything is drawn."""
+    """Hide all of the page but one figure, if another site embeds it. Call it before anything is drawn."""
     asked = st.query_params.get(FIGURE, "")
     figure = asked if KEYS.fullmatch(asked) else text(st.session_state["page"]).get(FIGURE, "")
     if embedded() and figure:

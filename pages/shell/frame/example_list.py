@@ -16,7 +16,7 @@ LOOK_FOR = "look_for"
 
 
 def show_examples(offered: tuple[Start, ...]) -> None:
-    """Draw the list of the examples. It opens in the sidebar, so that the page stays visible beside it."""
+    """Draw the list of examples: buttons that put texts into the sidebar. It opens there, so that the page stays visible."""
     # Filled only while open: the buttons of a closed list would be sent with every click.
     menu = st.expander(text("sidebar")["examples"], icon=":material/lightbulb:", key="examples", on_change="rerun")
     if menu.open:
@@ -34,8 +34,8 @@ def show_examples(offered: tuple[Start, ...]) -> None:
 
 @st.fragment(key=LOOK_FOR)
 def show_look_for(offered: tuple[Start, ...]) -> None:
-    """If the text boxes contain an example that this page can show, draw what to look for in it. Draw nothing while a question
-    of the page is open, because what to look for would tell the answer."""
+    """If the sidebar's text boxes contain an example that this page can show, draw what to look for in it. Draw nothing while a
+    question of the page is open, because what to look for would tell the answer."""
     if open_questions():
         return
     for start in offered:
@@ -44,8 +44,8 @@ def show_look_for(offered: tuple[Start, ...]) -> None:
 
 
 def start_anew() -> None:
-    """Replace the texts after another model was picked, because this model reads other texts. The new texts are those that it
-    had last in this session, or else its first example."""
+    """Replace the sidebar's texts after another model was picked: by the texts that this model had last in this session, or
+    else by its first example."""
     state = st.session_state
     texts: dict[str, Start] = state.setdefault(TEXTS_OF_MODELS, {})
     texts[state.get(LAST_MODEL, "")] = Start(look_for="", **{name: state[name] for name in TEXTS})

@@ -12,9 +12,9 @@ from pages.ui.text import text
 
 
 def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
-    """Draw an expander: an explanation, and the source of the functions and classes `parts`, which computed the page.
+    """Draw an expander: an explanation, and the source code of the functions and classes `parts`, which computed the page.
 
-    Each page remembers whether it is open. A closed expander has no content, because the content would be sent with every
+    Whether it is open is kept for each page. A closed expander has no content, because the content would be sent with every
     click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.
     """
     if fold := unfolding(text("common")["computed"], ":material/function:", "computed"):

@@ -13,18 +13,18 @@ _mount = component("headlight_terms", js=importing(BROWSER / "terms.js"))
 
 
 def explain_terms() -> None:
-    """Mount the script that shows the meaning of a marked term beside it, in a sentence of the page. Call it once a run."""
+    """Mount the script that shows the meaning of a glossary term beside its mark in a text of the page. Call it once a run."""
     words = text("glossary")
     _mount(key="terms", data={"terms": terms(), "text": {name: words[name] for name in ("walk", "walk_help")}})
 
 
 def terms() -> dict[str, str]:
-    """Term in lower case → its meaning, in one or two sentences."""
+    """The terms of the glossary in lower case: term → its meaning, in one or two sentences."""
     return {term.lower(): says for term, says in text("glossary")["terms"].items()}
 
 
 def show_glossary() -> None:
-    """Draw the button, and the terms while it is open."""
+    """Draw the button that opens the glossary, and the glossary while it is open."""
     words = text("glossary")
     # Filled only while open: the content of a closed menu would be sent with every run.
     menu = st.popover(words["title"], icon=":material/menu_book:", type="tertiary", key="glossary", on_change="rerun")
@@ -34,7 +34,7 @@ def show_glossary() -> None:
 
 
 def listed() -> str:
-    """All terms as Markdown, in alphabetical order."""
+    """All terms of the glossary with their meanings, as Markdown, in alphabetical order."""
     listed = text("glossary")["terms"]
     return "\n".join(f"- **{term}**: {listed[term]}" for term in sorted(listed, key=str.casefold))
 
@@ -46,7 +46,7 @@ def meaning(words: str) -> str | None:
 
 
 def with_marks(part: Element | str) -> Element | str:
-    """An element of a text with a mark around each bold term, or its plural, as `term_links` marks the texts of the pages."""
+    """A copy of an element (tag, attributes, children), with a link around each bold term of the glossary, or its plural."""
     if isinstance(part, str):
         return part
     tag, attributes, *children = part

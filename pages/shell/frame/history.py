@@ -30,8 +30,8 @@ _mount_choice = component("headlight_choice", js=importing(BROWSER / "choice.js"
 
 
 def keep_history() -> None:
-    """Let only choices add entries to the browser's history, and draw the button that undoes the last choice. Call it once
-    a run."""
+    """Mount the script that lets only choices add entries to the browser's history, and that draws the button to undo the last
+    choice. Call it once a run."""
     words = text("common")
     _mount(
         key="history",
@@ -40,8 +40,8 @@ def keep_history() -> None:
 
 
 class Change(enum.Enum):
-    """A kind of change that the app itself makes to the address. If one run interrupts another, the kind that is listed first
-    here counts for both."""
+    """A kind of change that the app itself makes to the URL. If one run interrupts another, the kind that is listed first here
+    counts for both."""
 
     NOTHING = "nothing"
     ANY = "any"
@@ -49,7 +49,7 @@ class Change(enum.Enum):
 
 
 def change_by_itself(change: Change = Change.ANY) -> None:
-    """Note that the next drawing of the page makes this kind of change to the address by itself. The change does not count as a
+    """Note that the next drawing of the page makes this kind of change to the URL by itself. The change does not count as a
     choice, so Back does not undo it alone. Another kind of change still counts as a choice, because a person's click can arrive
     together with the call. Call this in a callback."""
     st.session_state[BY_ITSELF] = change
@@ -57,7 +57,7 @@ def change_by_itself(change: Change = Change.ANY) -> None:
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of a session.
+    """The choices, each undone by Back, that a visitor has made in a session.
 
     Attributes:
         count: how many were made.
@@ -74,8 +74,8 @@ class Choices:
 
 @contextmanager
 def counting_choices() -> Iterator[None]:
-    """A context in which the page is drawn. At its end a choice is counted if a person has changed the address on the same
-    page. An interrupted run counts nothing. The next run counts the choice instead, even if something else started it."""
+    """A context in which the page is drawn. At its end a choice is counted if a person has changed the URL on the same page. An
+    interrupted run counts nothing. The next run counts the choice instead, even if something else started it."""
     state = st.session_state
     opens, own = opens_from_history(), state.pop(BY_ITSELF, Change.NOTHING)
     state[INTERRUPTED] = Change.ANY if opens else min(own, state.get(INTERRUPTED, own), key=list(Change).index)

@@ -1,4 +1,4 @@
-"""The box in the sidebar that opens a model of a hub: its id, the download, errors. Drawn only if the operator allows it."""
+"""The sidebar's box that opens a model from a hub: its id, the download, errors. Drawn only if the operator allows it."""
 
 import streamlit as st
 
@@ -20,8 +20,8 @@ PACE, LONGEST = 1.0, 250
 
 
 def show_hub() -> None:
-    """Draw the menu with the box. Below it, draw the progress of this session's download, or offer the download of the model
-    that the link names."""
+    """Draw the sidebar's menu for downloading a model of a hub. Below it, draw the progress of this session's download, or
+    offer the download of the model that the link names."""
     if not hub_allowed():
         return
     words, state = text("hub"), st.session_state
@@ -46,8 +46,9 @@ def show_hub() -> None:
 def arrived() -> str | None:
     """The name of the model whose download for this session has just ended; otherwise None. Each name is returned once.
 
-    It also notes the model of a hub that the address names. So call it before the picker of models is drawn, because the picker
-    removes an unknown name from the address."""
+    Also notes the model of a hub that the URL names. So call it before the picker of models is drawn, because the picker
+    removes an unknown name from the URL.
+    """
     asked = st.query_params.get("model", "")
     if "/" in asked and hub_allowed() and asked not in folders() and asked not in folder_models():
         st.session_state[LINKED] = asked.removesuffix(IN_OWN_NETWORK)

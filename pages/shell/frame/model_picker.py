@@ -28,7 +28,7 @@ FIRST_SIZES = {"n_layers": 2, "n_heads": 4, "d_model": 64, "d_ff": 256}
 
 
 def pick_model() -> str:
-    """Draw the picker of the model. If it does not have the model of the address, draw why. Returns the picked model."""
+    """Draw the list of models in the sidebar, and return the picked name. If the list lacks the model of the URL, draw why."""
     words = text("sidebar")
     opened = arrived() or st.session_state.pop(OPENED, None)
     if opened:
@@ -118,7 +118,7 @@ def show_folders() -> None:
 
 
 def show_sizes(sizes: Mapping[str, int] = SIZES) -> None:
-    """Draw the boxes for the sizes of the model `own-sizes`. `sizes`: name of a box → its largest number."""
+    """Draw the boxes for the sizes of the untrained model `own-sizes`. `sizes`: name of a box → its largest number."""
     words = text("sidebar")
     linked = {name: asked for name, asked in st.query_params.items() if name not in st.session_state}
     st.selectbox(words["variant"], list(PRESETS), key="variant", bind="query-params", help=words["variant_help"])

@@ -32,18 +32,18 @@ def tour() -> tuple[Path, ...]:
 
 
 def name_of(file: Path) -> str:
-    """A page's name in the URL, which is the name of its folder."""
+    """A page's name in the URL, which is the name of the folder of its script `file`."""
     return file.parent.name
 
 
 def address(page: str, query: dict[str, str]) -> str:
-    """The relative address of a page with the parameters of `query` that are not empty. It works on every page of the app."""
+    """The relative URL of a page with the parameters of `query` that are not empty. It works on every page of the app."""
     search = urlencode({name: value for name, value in query.items() if value})
     return (path(page) or ".") + (f"?{search}" if search else "")
 
 
 def here() -> str:
-    """The relative address of the open page, with all parameters that it has now."""
+    """The relative URL of the open page, with all parameters that it has now."""
     query = urlencode({name: st.query_params.get_all(name) for name in st.query_params}, doseq=True)
     return (path(st.session_state["page"]) or ".") + (f"?{query}" if query else "")
 
@@ -73,8 +73,8 @@ def navigation() -> NavigationPage:
 
 
 def foot() -> None:
-    """Draw the page's place on the tour, with links to the stops before and after it. Draw nothing on a page outside the
-    tour."""
+    """Draw the page's place in the tour through the app, with links to the stops before and after it. Draw nothing on a page
+    outside the tour."""
     words, stops = text("common")["tour"], tour()
     names = [name_of(stop) for stop in stops]
     if st.session_state["page"] not in names:

@@ -18,14 +18,14 @@ CHIPS = "next_words"
 
 @cached
 def next_words(task_name: str, source: str) -> tuple[str, ...]:
-    """Up to `MOST` words that may follow a text in the language of a task. Empty if none may, or if the task is not in `TASKS`
-    or has too many such words."""
+    """Up to `MOST` words that may follow a text in the language of a task such as `english-french`. Empty if no word may
+    follow, or if the task is not in `TASKS` or has too many such words."""
     return tuple(find_task(task_name).next_words(source)[:MOST]) if task_name in TASKS else ()
 
 
 @st.fragment(key=CHIPS)
 def show_next_words(model: str) -> None:
-    """Draw the chips for the text in the sidebar, and a list of all words that the model knows."""
+    """Draw buttons for words that may follow the text in the sidebar, and a list of all words that the model knows."""
     if not trained(model):
         return
     words, pipeline = text("sidebar"), runs().pipeline(trained_key(model))

@@ -44,7 +44,7 @@ _mount_anchor = component("headlight_anchor", html='<div class="anchor"></div>',
 
 
 def start_parts() -> None:
-    """Reset the parts if this is another page than in the last run. Call it before the page is drawn."""
+    """Forget which parts were on screen if this is another page than in the last run. Call it before the page is drawn."""
     state = st.session_state
     if state.get(PAGE) != state["page"]:
         state[PAGE], state[SEEN] = state["page"], set()
@@ -72,7 +72,7 @@ def seen(part: str, height: int, at_once: bool = False) -> bool:
 
 
 def section(title: str, anchor: str, height: int) -> bool:
-    """Draw the heading of a part. Returns whether to draw the part below the heading, like `seen`.
+    """Draw the heading of a part of the page. Returns whether to draw the part below the heading, like `seen`.
 
     Args:
         anchor: the anchor of the heading, which is also the name of the part.
@@ -83,15 +83,15 @@ def section(title: str, anchor: str, height: int) -> bool:
 
 
 def put_away(parts: Iterable[str]) -> None:
-    """Note that these parts were not seen, so that they are drawn only when they come on screen again. If a click changes
-    charts below the screen, call this before the app runs again, because the browser needs a tenth of a second to redraw a
-    chart. None of them may be above the screen, because the content on the screen would then move."""
+    """Note that these parts of the page are no longer seen, so that they are drawn only when they come on screen again. If a
+    click changes charts below the screen, call this before the app runs again, because the browser needs a tenth of a second to
+    redraw a chart. A part above the screen must not be among them, because the content on the screen would then move."""
     st.session_state.get(SEEN, set()).difference_update(parts)
 
 
 def scroll_to(key: str, part: str | None = None) -> None:
-    """Scroll to the element with a key and focus it, as soon as it is drawn. Call it in the callback of the click that opens
-    it. `part`, which contains the element, is needed if this part may not have been on screen yet."""
+    """Scroll to the Streamlit element with this key and focus it, as soon as it is drawn. Call it in the callback of the click
+    that opens it. `part`, which contains the element, is needed if this part may not have been on screen yet."""
     state = st.session_state
     _, count = state.get(GOAL, ("", 0))
     state[GOAL] = (key, count + 1)
@@ -103,8 +103,8 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
     """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
     of the picked part.
 
-    If the address has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor
-    opens.
+    If the address has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor is
+    picked.
 
     Args:
         parts: id of each part → a sentence about it.
@@ -137,8 +137,8 @@ def watch_parts() -> None:
 
 
 def take_seen() -> None:
-    """Note the parts that the browser reports as on screen. The report is untrusted, and can arrive after another page was
-    opened."""
+    """Note the parts of the page that the browser reports as on screen. The report is untrusted, and can arrive after another
+    page was opened."""
     change_by_itself(Change.REMOVAL)
     state, reported = st.session_state, sent(WATCH, "seen")
     if isinstance(reported, list):

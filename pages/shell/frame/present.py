@@ -15,8 +15,8 @@ _mount = mounted(BROWSER / "present")
 
 
 def start_presenting() -> None:
-    """Set whether this run presents: if the address asks for it, or if the session already presents and this run does not open
-    an address of the browser's history. Call this before anything is drawn."""
+    """Set whether this run draws the app for a projector: if the URL asks for it, or if the session already presents and this
+    run does not open a URL of the browser's history. Call this before anything is drawn."""
     state, asked = st.session_state, st.query_params.get(PRESENT) == "1"
     state[PRESENT] = asked or (presenting() and not opens_from_history())
     if state[PRESENT] and not asked:
@@ -26,8 +26,8 @@ def start_presenting() -> None:
 
 
 def present_bar() -> None:
-    """Draw the bar above the page while presenting: buttons to step through the page, to darken the screen, to show the
-    sidebar, and to leave."""
+    """Draw the bar above the page while the app is presented on a projector: buttons to step through the page, to darken the
+    screen, to show the sidebar, and to leave."""
     if not presenting():
         return
     with st.container(key="present_bar"):
@@ -35,7 +35,7 @@ def present_bar() -> None:
 
 
 def present_button() -> None:
-    """Draw a button below the page that starts presenting."""
+    """Draw a button below the page that starts presenting on a projector."""
     if not presenting():
         words = text("present")
         st.button(words["start"], icon=":material/slideshow:", type="tertiary", on_click=_start, help=words["start_help"])

@@ -11,31 +11,31 @@ from transformer.training.recipe import RECIPES
 
 
 def trained(model: str) -> bool:
-    """Whether a model of the picker is trained: a shipped model, a snapshot of its training, a model of this session, or a
-    model in a folder of the server."""
+    """Whether a model, by its name in the picker, is trained: a shipped model, a snapshot of its training, a model of this
+    session, or a model in a folder of the server."""
     return model in available() or model in own_models() or model in folder_models() or snapshot_of(model) is not None
 
 
 def is_only_here(model: str) -> bool:
-    """Whether a model of the picker exists only in this session or on this server, so that a link with its name does not work
-    elsewhere."""
+    """Whether a model, by its name in the picker, exists only in this session or on this server, so that a link with its name
+    does not work elsewhere."""
     return model in own_models() or model in folder_models()
 
 
 def trained_key(model: str) -> Key:
-    """The cache key of a model for which `trained` is true."""
+    """The key of a trained model, by its name in the picker, in the caches of models and runs (`runs`)."""
     return model if model in available() else own_models().get(model) or folder_models().get(model, model)
 
 
 def snapshot_of(model: str) -> tuple[str, int] | None:
-    """The shipped model and the training step that a snapshot's name contains; None if there is no such snapshot."""
+    """The shipped model and the step of a snapshot (a model saved in training) by its name; None if it does not exist."""
     named = parse_snapshot_name(model)
     return named if named and named[0] in available() and named[1] in snapshots(named[0]) else None
 
 
 @cached
 def snapshots(model: str) -> tuple[int, ...]:
-    """The steps of the snapshots of a shipped model, in order."""
+    """The training steps at which snapshots of a shipped model were saved, in order."""
     return Pipeline.snapshots(model)
 
 
@@ -53,7 +53,7 @@ def filmed(model: str) -> str | None:
 
 @cached
 def available() -> dict[str, str]:
-    """Name of a shipped model → one line on what the model does, in the order of the recipes."""
+    """The shipped models in the order of the recipes: name → one line on what the model does."""
     order = list(RECIPES)
     descriptions = Pipeline.available()
     return dict(sorted(descriptions.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))

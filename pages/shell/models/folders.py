@@ -70,7 +70,7 @@ _FAILED: dict[FolderModel, CheckpointError] = {}
 
 
 def folders() -> Mapping[str, Folder]:
-    """Name → folder: the operator's folders, and those of downloaded models. Includes folders that cannot be opened."""
+    """The operator's model folders and those of downloaded models: name → folder. Includes folders that cannot be opened."""
     named = _folders(os.environ.get(VARIABLE, ""))
     return named | _downloaded(hub.store(), hub.changed()) if hub_allowed() else named
 
@@ -81,9 +81,9 @@ def hub_allowed() -> bool:
 
 
 def folder_models() -> dict[str, FolderModel]:
-    """Name in the picker → model, without the folders whose files show that they cannot be opened. A Marian model has two
-    entries. One runs in the classes of Hugging Face and gives their logits, bit for bit. The other, with the name of
-    `own_network_name`, runs in our own network, which can compute each step again."""
+    """The models in folders of the server, without those whose files show that they cannot be opened: name in the picker →
+    model. A Marian model has two entries. One runs in the classes of Hugging Face and gives their logits, bit for bit. The
+    other, with the name of `own_network_name`, runs in our own network, which can compute each step again."""
     models = {name: folder.model for name, folder in folders().items() if folder.model}
     own = {}
     for name, model in models.items():
@@ -99,26 +99,26 @@ def own_network_name(name: str) -> str:
 
 
 def problem_of(name: str) -> HeadlightError | None:
-    """Why a folder cannot be opened; None if it can, if this process has not tried it yet, or if there is no such folder."""
+    """Why a model folder cannot be opened; None if it can, if this process has not tried yet, or if there is no such folder."""
     folder, model = folders().get(name), folder_models().get(name)
     return (folder and folder.problem) or (_FAILED.get(model) if model else None)
 
 
 def open_folder(key: FolderModel) -> TextPipeline:
-    """The pipeline of a model. It stays in memory until other models need the memory. Raises a `CheckpointError` if the model
-    cannot be opened; later calls raise it without trying again."""
+    """The pipeline of a model in a folder. It stays in memory until other models need the memory. Raises a `CheckpointError` if
+    the model cannot be opened; later calls raise it without trying again."""
     if key in _FAILED:
         raise _FAILED[key].anew()
     return _opened(key)
 
 
 def is_open(key: FolderModel) -> bool:
-    """Whether `open_folder` returns, or raises, at once."""
+    """Whether `open_folder` returns, or raises, at once, because it has opened the model or has failed before."""
     return key in _FAILED or OPEN.has(_opened, key)
 
 
 def kept_folder(key: FolderModel) -> TextPipeline | Literal[Absent.ABSENT]:
-    """The pipeline of a model that is in memory; `ABSENT` if the model would have to be opened first."""
+    """The pipeline of a folder's model that is in memory; `ABSENT` if the model would have to be opened first."""
     return OPEN.kept(_opened, key)
 
 

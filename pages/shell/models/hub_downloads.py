@@ -12,7 +12,7 @@ LOG = logging.getLogger("headlight")
 
 
 class Download:
-    """A download of a model. It may still run, or have ended.
+    """A download of a model from a hub. It may still run, or have ended.
 
     Attributes:
         model: the model and the revision that was asked for.
@@ -60,8 +60,8 @@ _RUNNING: list[Download] = []
 
 
 def start(model: HubId, visitor: object) -> Download:
-    """Start the download of a model, unless it runs already. Returns it. `visitor` identifies the session that waits; give the
-    same object to `leave`. Raises a `CheckpointError` if too many other downloads run or wait."""
+    """Start the download of a model, or find the download that already runs, and return it. `visitor` identifies the session
+    that waits; give the same object to `leave`. Raises a `CheckpointError` if too many other downloads run or wait."""
     with _LOCK:
         _RUNNING[:] = [one for one in _RUNNING if one.alive and not one.cancelled]
         one = next((one for one in _RUNNING if one.model == model), None)
@@ -76,7 +76,7 @@ def start(model: HubId, visitor: object) -> Download:
 
 
 def leave(one: Download, visitor: object) -> None:
-    """Stop waiting for a download. It is cancelled if no other session waits for it."""
+    """Stop waiting for the download `one`. It is cancelled if no other session waits for it. `visitor` is as for `start`."""
     with _LOCK:
         one.waiting.discard(visitor)
         one.cancelled = not one.waiting

@@ -17,7 +17,7 @@ TEXTS = ("source", "target", "batch", "batch_targets")
 
 
 class Start(NamedTuple):
-    """An example: texts for the sidebar, and one sentence on what to look for.
+    """An example for the sidebar: texts to fill in, and one sentence on what to look for.
 
     Attributes:
         source, target: texts for the sidebar's boxes of these names. An empty target means the model's own answer.
@@ -40,13 +40,13 @@ class Start(NamedTuple):
 
     @property
     def now(self) -> bool:
-        """Whether the sidebar has exactly these texts."""
+        """Whether the sidebar has exactly the texts of this example."""
         return all(getattr(self, name) == st.session_state[name] for name in TEXTS)
 
 
 def starts(model: str) -> tuple[Start, ...]:
-    """The examples of a model: the examples of its task, of its kind of output, or of untrained models. A model that Headlight
-    trained also has a batch that is made of its examples."""
+    """The examples for a model, by its name in the picker: those of its task, of its kind of output, or of untrained models. A
+    model that Headlight trained also has a batch that is made of its examples."""
     words = text("sidebar")
     if not trained(model):
         return tuple(Start(**example) for example in words["untrained_examples"])

@@ -14,8 +14,8 @@ UNTRAINED = "untrained"
 
 
 def description(model: str) -> str:
-    """One line about a model of the picker. It says what a trained model does, which snapshot it is, or where a model of the
-    session comes from."""
+    """One line about a model, by its name in the picker: what a trained model does, which snapshot it is, or where a model of
+    the session comes from."""
     if model in own_models():
         return about_own(model)
     if model in folder_models():
@@ -36,7 +36,7 @@ def about_folder(model: FolderModel) -> str:
 
 
 def accepts(model: str) -> str:
-    """The texts that a model of the picker accepts, as a clause."""
+    """A clause about the texts that a model, by its name in the picker, accepts."""
     if model in folder_models():
         words, pipeline = text("sidebar"), None if problem_of(model) else runs().pipeline(folder_models()[model])
         if pipeline is not None and pipeline.separator:

@@ -65,25 +65,25 @@ _LEFT_LOCK = threading.Lock()
 
 
 def own_models() -> dict[str, OwnModel]:
-    """Name → model, for the models of this session."""
+    """The models that were trained or uploaded in this session: name → key."""
     return {name: own.key for name, own in st.session_state.get(OWN, {}).items()}
 
 
 def own_store() -> dict[str, _Own]:
-    """Name → model, as the session keeps them for `keep_left`. The dict stays the same object as long as the session lasts."""
+    """This session's own models with the contents of their files: name → model. It is the same dict in all of a session."""
     return st.session_state.setdefault(OWN, {})
 
 
 def keep_left(session: str, models: dict[str, _Own]) -> None:
-    """Keep the models (`own_store`) of a session whose browser has disconnected, under the token that only its tab has. Called
-    outside of any run."""
+    """Keep the models (`own_store`) of a session whose browser has disconnected, for `take_left` in the next minutes. `session`
+    is a token that only the browser's tab has."""
     with _LEFT_LOCK:
         if models:
             _LEFT[session] = models
 
 
 def take_left(session: str) -> bool:
-    """Move the models that were kept under this token into the present session. Returns whether there were any."""
+    """Move the models that `keep_left` kept under this token into the present session. Returns whether there were any."""
     with _LEFT_LOCK:
         left = _LEFT.pop(session, {})
     models = own_store()
@@ -93,7 +93,7 @@ def take_left(session: str) -> bool:
 
 
 def about_own(name: str) -> str:
-    """One line on where a model of the session comes from; empty if the session has no model of that name."""
+    """One line on where a model trained or uploaded in this session comes from; empty if there is no model of that name."""
     own = st.session_state.get(OWN, {}).get(name)
     return own.about if own else ""
 
@@ -141,8 +141,9 @@ def _bytes_of_all() -> int:
 
 
 def load_own(key: OwnModel) -> Pipeline:
-    """Load the model of a key, without the measures on its card. These are only claims of the file, and the pages show only
-    numbers that this project has measured. Raises a `CheckpointError` if the session has replaced the model, or has ended."""
+    """Load the model of this key, which was trained or uploaded in a session, without the measures on its card. These are only
+    claims of the file, and the pages show only numbers that this project has measured. Raises a `CheckpointError` if the
+    session has replaced the model, or has ended."""
     contents = _CONTENTS.get(key.digest)
     if contents is None:
         raise CheckpointError("The model {name!r} is not there any more.", name=key.name)
@@ -151,7 +152,6 @@ def load_own(key: OwnModel) -> Pipeline:
 
 
 def own_name(wanted: str) -> str:
-    """The name for a model of the session, from the name that the person typed: `my-`, then lower-case letters, digits and
-    hyphens."""
+    """The name for a model of a session: `my-`, then the lower-case letters and digits of the name `wanted`, and hyphens."""
     plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return PREFIX + (plain.removeprefix(PREFIX) or "model")

@@ -21,8 +21,8 @@ _WEIGHTS_OF: WeakKeyDictionary[Transformer, Weights] = WeakKeyDictionary()
 
 class UntrainedModels:
     """The untrained models of one preset with equal sizes. They share all weights except those that depend on the vocabulary.
-    Without sharing, each new text would draw 44 million random parameters again, and would push results of other sessions out
-    of the cache.
+    Without sharing, each new text would need new random parameters (44 million in the paper's base size) and would push results
+    of other sessions out of the cache.
 
     Attributes:
         nbytes: the largest number of bytes that these models can need together.

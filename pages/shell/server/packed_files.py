@@ -1,5 +1,5 @@
-"""Sends the scripts of the app, and the scripts and styles of Streamlit, compressed. This takes a third of the bytes, which
-matters when a whole class opens the app in one minute.
+"""Sends the scripts of the app, and the scripts and styles of Streamlit, compressed to a third of their bytes. This matters
+when a whole class opens the app in one minute.
 
 Streamlit does not compress its own files, because it would compress every file again for every visitor. Here each file is
 compressed once and kept.
@@ -62,13 +62,13 @@ def reads_gzip(headers: Mapping[bytes, bytes]) -> bool:
 
 @cached
 def packed(path: str) -> bytes | None:
-    """The result of `content`, compressed with gzip; None if there is no such file."""
+    """The bytes of a script or style (`content`), compressed with gzip; None if there is no file with this path."""
     body = content(path)
     return None if body is None else gzip.compress(body, mtime=0)
 
 
 def content(path: str) -> bytes | None:
-    """The bytes of a script of the app, or of a script or style of Streamlit; None if `path` (`below`) names neither."""
+    """The bytes of a script of the app, or of a script or style of Streamlit, by its path in the app's URL; None for others."""
     file = FILE.fullmatch(path)
     named = static_folder() / "static" / file[1] if file else None
     return SCRIPTS.get(path) or (named.read_bytes() if named and named.is_file() else None)

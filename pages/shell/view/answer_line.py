@@ -43,12 +43,11 @@ def show_answer(
     item: int = 0,
     labelled: bool = False,
 ) -> None:
-    """Draw the part of the banner that is about the answer to a text.
+    """Draw the answer to a text, how sure the model was of it, and what is wrong with it.
 
     Args:
         answer: the answer to the text, or the error that says why the model writes none.
-        probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if they are
-            not known.
+        probabilities: probabilities of the next token, a row for each token of the answer and one for `<eos>`; None if unknown.
         labelled: whether a label is written before the answer.
     """
     words, target = text("common"), view.targets[item]

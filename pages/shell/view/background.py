@@ -34,11 +34,11 @@ _MOVED = threading.Condition()
 
 
 class StoppedError(Exception):
-    """The computation was stopped by `Background.stop`."""
+    """Raised in a computation that `Background.stop` has stopped."""
 
 
 class Background:
-    """Several jobs, one after another, in a thread.
+    """A computation in a thread: several jobs, one after another.
 
     Args:
         steps: the number of steps of each job.
@@ -68,7 +68,7 @@ class Background:
 
     @property
     def place(self) -> int:
-        """The place in the line, counted from 1; 0 if the computation does not wait."""
+        """The place of the computation in the line of those that wait, counted from 1; 0 if it does not wait."""
         with _MOVED:
             if self._runs.is_set() or self not in _LINE:
                 return 0
@@ -122,7 +122,7 @@ class Background:
 
 
 def silent(_: int, __: int) -> None:
-    """Report nothing, because the result is already in the cache."""
+    """Ignore the progress of a computation: a `report` that does nothing."""
 
 
 def _new() -> dict[str, Background]:
@@ -138,7 +138,7 @@ _of_session = of_session(_new, _stop_all)
 
 
 def computations() -> dict[str, Background]:
-    """Name of a computation → its jobs in this session. All are stopped when the browser disconnects."""
+    """The background computations of this session, by name. All are stopped when the browser disconnects."""
     st.session_state[BACKGROUND] = _of_session()
     return st.session_state[BACKGROUND]
 
@@ -169,8 +169,8 @@ def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
 
 
 def start(computations: dict[str, Background], name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
-    """Start jobs among the computations of a session, unless they run already: a second click can arrive before the button is
-    gone. Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
+    """Start jobs in the background of a session, unless they run already: a second click can arrive before the button is gone.
+    Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
     running = computations.get(name)
     if running and running.alive and running.of == of:
         return

@@ -22,12 +22,12 @@ def head_title(kind: str, layer: int, head: int) -> str:
 
 
 def head_choices(head: Head) -> dict[str, str]:
-    """The values of the pickers of a head, by their names, as in an address: layer and head are counted from 1."""
+    """The values of the pickers of a head, by their names, as in a URL: layer and head are counted from 1."""
     return {"kind": str(head.kind), "layer": str(head.layer + 1), "head": str(head.head + 1)}
 
 
 def choose_head(head: Head) -> None:
-    """Choose a head in the pickers of the page. Call it in a callback, before they are drawn."""
+    """Choose an attention head in the pickers of the page. Call it in a callback, before they are drawn."""
     for name, value in head_choices(head).items():
         choose(name, value)
 
@@ -71,7 +71,7 @@ def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | 
 
 
 def card_head(model: str, name: str) -> Head:
-    """The head that a model's card names.
+    """An attention head that a model's card (the record of its training) names.
 
     Args:
         name: `turning`, `needed`, or a kind of attention and a measure, such as `encoder.previous`.

@@ -14,15 +14,15 @@ KEY = "edits"
 
 
 def follow_edits() -> None:
-    """Remove the edits when an address without edits is opened, such as the next stop of a lesson. The list of edits cannot do
-    this, because a page may run the edited model before it draws the list, or may not draw the list at all. Call this once in a
-    run of the app, before the page."""
+    """Remove the edits of the model when a URL without edits is opened, such as the next stop of a lesson. The list of edits
+    cannot do this, because a page may run the edited model before it draws the list, or may not draw the list at all. Call this
+    once in a run of the app, before the page."""
     if opens_from_history() and KEY not in st.query_params:
         st.session_state[KEY] = []
 
 
 def show_edit_list() -> list[str]:
-    """Draw the list of edits in force, in which edits can be removed, or added by typing. Returns them as phrases."""
+    """Draw the list of the model's edits, to remove and to type edits. Returns them as phrases, such as `no positions`."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -41,18 +41,18 @@ def show_edit_list() -> list[str]:
 
 
 def edits_asked() -> bool:
-    """Whether this session or the link has edits. Can be called before the list is drawn."""
+    """Whether this session or the link has edits of the model. Can be called before the list of edits is drawn."""
     return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
 
 
 def edit_button(label: str, phrase: str, help: str | None = None, menu: str = "") -> None:
-    """Draw a button that adds an edit. `menu` is the key of the menu (`edit_menu`) that the button is in: a click closes the
-    menu, which would otherwise cover the two answers."""
+    """Draw a button that adds an edit of the model, the phrase `phrase`. `menu` is the key of the menu (`edit_menu`) that the
+    button is in: a click closes the menu, which would otherwise cover the two answers."""
     st.button(label, key=f"edit {phrase}", on_click=_add, args=(phrase, menu), help=help)
 
 
 def edit_menu(label: str, icon: str, key: str) -> AbstractContextManager[object]:
-    """Draw a menu for buttons that add edits. The buttons are drawn in the context that it returns."""
+    """Draw a menu for buttons that add edits of the model. The buttons are drawn in the context that it returns."""
     return st.popover(label, icon=icon, key=key, on_change="rerun")
 
 
@@ -69,7 +69,7 @@ def _clear() -> None:
 
 
 def fits(view: View, phrase: str) -> bool:
-    """Whether the model has what an edit changes."""
+    """Whether an edit, as a phrase such as `no positions`, can be made to the model of a view."""
     try:
         for edit in interventions(phrase, view.pipeline.config):
             edit.place(view.pipeline.network)

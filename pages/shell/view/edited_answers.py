@@ -19,7 +19,8 @@ LEAST = np.finfo(np.float32).tiny  # in place of a probability of 0, whose loss 
 def show_edited_answers(
     view: View, edits: tuple[Intervention, ...], names: tuple[str, str] | None = None, key: str = "edited"
 ) -> None:
-    """Draw both answers, and in how many places they differ. `names` are those of the two runs in the titles."""
+    """Draw the answers of the model without and with edits, and in how many places they differ. `names` are those of the two
+    runs in the titles."""
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
     titles = [words["answer_clean"], words["answer_edited"]]

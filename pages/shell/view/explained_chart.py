@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     Attributes:
         chart: the key of the chart.
-        trace, row, column: the index of the trace in the chart's figure, and of the cell in that trace; counted from 0.
+        trace, row, column: the index of the Plotly trace in the chart's figure, and of the cell in that trace; counted from 0.
             Points of lines and bars have no row. For them `row` equals `trace`, and `column` is their index.
     """
 
@@ -92,8 +92,8 @@ def _click(key: str, axes: tuple[str, str]) -> None:
 
 
 def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y", "x")) -> Cell | None:
-    """The cell in the data of a click (chart/README.md); None if they name no cell. A browser can send anything. `axes` are the
-    names in `sent` of the cell's row and column."""
+    """The cell in the data of a click (chart/README.md); None if the data name no cell. A browser can send anything. `axes` are
+    the names in `sent` of the cell's row and column."""
     trace, row, column = (sent.get(name) for name in ("trace", *(("trace", "index") if "index" in sent else axes)))
     if is_index(trace) and is_index(row) and is_index(column):
         return Cell(key, trace, row, column)
@@ -101,7 +101,7 @@ def clicked_cell(key: str, sent: Mapping[str, Any], axes: tuple[str, str] = ("y"
 
 
 def opened(key: str, exists: Callable[[Cell], bool]) -> Cell | None:
-    """The cell of a chart whose computation is open; None if no computation is, or if `exists` returns False for the cell."""
+    """The cell of a chart whose computation is open; None if no computation is open, or `exists` returns False for the cell."""
     seed(CELL, _read, lambda value: value)
     cell: Cell | None = st.session_state[CELL]
     if cell is None:

@@ -26,9 +26,9 @@ MOST_WRITTEN = 3
 
 
 def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str, place: Any = st) -> None:
-    """Draw a sentence, the formula with its numbers, the sum beside the traced number, and the terms as bars. `place`: a
-    narrower container for all but the bars and the table of the terms. `color`: of the bars, for a step without a colour of its
-    own."""
+    """Draw how a number of an attention step was computed: a sentence, the formula with its numbers, the sum beside the traced
+    number, and the terms as bars. `place`: a narrower container for all but the bars and the table of the terms. `color`: of
+    the bars, for a step without a colour of its own."""
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
     place.markdown(_sentence(step, explained, sides))
@@ -62,7 +62,7 @@ def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color
 
 
 def labels(step: AttentionStep, sides: Sides, axis: int) -> list[str] | None:
-    """The tokens on an axis of a step, or None if the axis has no tokens."""
+    """The tokens on an axis of a step's matrix (0 for rows, 1 for columns), or None if the axis has no tokens."""
     side = step.tokens[axis]
     return None if side is None else sides[side]
 
@@ -81,8 +81,8 @@ def _sentence(step: AttentionStep, explained: Explanation, sides: Sides) -> str:
 
 
 def formula_with_numbers(explained: Explanation, digits: int = 5, narrow: bool = False) -> str:
-    """The formula with its numbers, as LaTeX; empty if nothing is computed. `digits`: significant digits of the factors of
-    products. `narrow`: whether a softmax is written in two lines."""
+    """The formula of an explained number, with its numbers, as LaTeX; empty if nothing is computed. `digits`: significant
+    digits of the factors of products. `narrow`: whether a softmax is written in two lines."""
     if explained.operation == "quotient":
         (term,) = explained.terms
         return rf"\frac{{{latex(term.left)}}}{{{latex(term.right)}}} = {latex(explained.result)}"
@@ -110,7 +110,7 @@ def formula_with_numbers(explained: Explanation, digits: int = 5, narrow: bool =
 
 
 def show_softmax(logits: Sequence[float] | np.ndarray, token: int) -> None:
-    """Draw the formula, with its numbers, of the softmax of logits at a token."""
+    """Draw the softmax of logits at the index `token`, as a formula with its numbers."""
     computation = softmax_of(np.asarray(logits, np.float64), token, "vocab")
     st.latex(formula_with_numbers(explanation_of(computation, computation[-1], token)))
 

@@ -15,16 +15,16 @@ ROW = "attention"
 
 
 def show_training_link(view: View, item: int, kind: str, layer: int, head: int) -> None:
-    """Draw a link to the training of a head. Draws nothing if the model's training has no snapshots. The arguments are those of
-    `training_address`."""
+    """Draw a link to the page that shows how a head's attention changed in training. Draws nothing if the training has no
+    snapshots. The arguments are those of `training_address`."""
     address = training_address(view, item, kind, layer, head)
     if address:
         st.link_button(text("common")["being_learnt"], address, icon=":material/movie:", type="tertiary")
 
 
 def training_address(view: View, item: int, kind: str, layer: int, head: int | None) -> str:
-    """The address that shows the training of a head with a text of the view; empty if the training has no snapshots. If `head`
-    is None, the page shows all heads of the layer. `item`, `layer` and `head` are counted from 0."""
+    """The relative URL of the page that shows the training of a head with a text of the view; empty if the training has no
+    snapshots. If `head` is None, the page shows all heads of the layer. `item`, `layer` and `head` are counted from 0."""
     return "" if filmed(view.model) is None else view.address("training", item, **_choices(view, item, kind, layer, head))
 
 

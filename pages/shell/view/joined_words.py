@@ -12,14 +12,14 @@ JOIN = "join"
 
 
 def pick_words(trace: Trace) -> Trace:
-    """Draw the switch if the tokens of a trace are pieces of words. Returns the trace to draw; while the switch is on, its
-    tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
+    """If the tokens of a trace are pieces of words, draw the switch that joins them. Returns the trace to draw; while the
+    switch is on, its tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 
 def joins_pieces() -> bool:
-    """Draw the switch, and return whether it is on; if it is off, explain the pieces. For a model that Headlight trained, the
-    switch is on at first."""
+    """Draw the switch that joins pieces of words, and return whether it is on; if it is off, explain the pieces. For a model
+    that Headlight trained, the switch is on at first."""
     words = text("common")
     joined = pick_switch(words["join"], JOIN, words["joined"], first=bool(current_view().pipeline.card.task))
     if not joined:
@@ -28,7 +28,7 @@ def joins_pieces() -> bool:
 
 
 def say_joined(shown: Trace, more: str = "") -> None:
-    """If the tokens of `shown` are whole words, draw a caption that says so and how its numbers are computed from those of the
+    """If the tokens of `shown` are whole words, draw a caption that says so and how numbers are computed from those of the
     pieces. Then add `more`."""
     if isinstance(shown, WordTrace):
         st.caption(f":material/join: {text('common')['joined']} {more}".rstrip())

@@ -42,7 +42,8 @@ def show_file_box(
 
 
 def show_refused(name: str, template: str) -> bool:
-    """Say why the last file was refused, if it was; returns whether it was. `template` has a place for the `{problem}`."""
+    """Draw why the last file was refused in the box `name` (`show_file_box`), if it was; returns whether it was. `template` has
+    a place for the `{problem}`."""
     problem = st.session_state.get(f"{name}_refused")
     if problem:
         st.error(template.format(problem=problem), icon=":material/block:")

@@ -21,7 +21,7 @@ TURN_WORK = 3 * 10**10  # work up to which a run of the page keeps its turn: abo
 
 @dataclass(frozen=True)
 class Runs:
-    """Two runs to patch. Equal runs are equal keys of a cache.
+    """Two runs of one model, to take activations of one into the other (patching). Equal runs are equal keys of a cache.
 
     Attributes:
         clean, corrupt: the view of each run, with the target that both decoders read.
@@ -41,13 +41,13 @@ class Runs:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of attention of the runs."""
+        """The kinds of attention that both runs have: `encoder`, `decoder`, `cross`, or some of these."""
         return [str(kind) for kind in self.clean.trace().kinds]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Arguments of `patch_everywhere`, as a key of a cache."""
+    """What is patched, and how: the arguments of `patch_everywhere`, as a key of a cache."""
 
     what: str = "head_output"
     direction: str = "denoise"
@@ -65,7 +65,7 @@ def _compared(runs: Runs) -> tuple[int, tuple[int, int], tuple[int, ...], bool]:
 
 
 def places_of(runs: Runs, choice: Choice) -> int:
-    """The number of places that are patched."""
+    """The number of places, such as heads, that are patched in two runs."""
     return len(all_places(runs.pair, Swap(choice.what), choice.positions == "each")[1])
 
 
@@ -76,20 +76,20 @@ def work_of(runs: Runs, choice: Choice) -> int:
 
 
 def is_heavy(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every place is so much work that it gives up its turn (`turns.aside`). Less work keeps its turn, because
-    otherwise it would wait for the heavy work of other runs."""
+    """Whether patching every place is so much work that other visitors' clicks go first (`turns.aside`). Less work keeps its
+    turn, so that it does not wait for the heavy work of other runs."""
     return runs.clean.heavy or work_of(runs, choice) > TURN_WORK
 
 
 def one_model(view: View, second: View) -> tuple[View, View]:
-    """Two views with one model that reads the texts of both. The vocabulary of an untrained model has only the words of its
-    texts, so each view alone would have a model of its own, with other random weights."""
+    """The two views, changed so that one model reads the texts of both. The vocabulary of an untrained model has only the words
+    of its texts, so each view alone would have a model of its own, with other random weights."""
     key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
     return replace(view, key=key), replace(second, key=key)
 
 
 def runs_of(view: View, second: View) -> Runs:
-    """The runs of the first texts of two views. Both decoders read the target or the answer of the first view."""
+    """The two runs to patch, with the first texts of two views. Both decoders read the target or answer of the first view."""
     clean, corrupt = one_model(view, second)
     read = _target(clean)
     return Runs(_with_target(clean, read), _with_target(corrupt, read))
@@ -101,8 +101,8 @@ def head_name(head: Head) -> str:
 
 
 def patch(runs: Runs, choice: Choice, report: Report, seconds: float = PATCHING_SECONDS) -> Patched:
-    """Patch every place, and return the effects. `report` gets the places done and their total. `patched_runs` is the cached
-    version.
+    """Patch every place of two runs, and return the effects. `report` gets the places done and their total. `patched_runs`
+    caches it.
 
     Raises:
         InputError: places are left after `seconds`.

@@ -16,8 +16,8 @@ OWN_NETWORK = "transformer.network"  # prefix of the modules of our own network
 
 
 def own_network(view: View) -> Transformer | None:
-    """The network of a view, if it is our own, so that each step of its run can be computed again. For another network, draw a
-    sentence on why this part is not drawn, and return None."""
+    """The network of a view's model, if it is our own, so that each step of its run can be computed again. For another network,
+    draw a sentence on why this part of the page is not drawn, and return None."""
     model, words = view.pipeline.model, text("common")
     if model is None:
         sentences, other = [words["recorded"].format(model=literal(view.model))], own_network_name(view.model)

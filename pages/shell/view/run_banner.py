@@ -35,7 +35,7 @@ def show_run(
     beside: Callable[[View], View] = lambda view: view,
     labelled: bool = False,
 ) -> tuple[View, Trace]:
-    """Draw the banner and return the view and trace that the page draws.
+    """Draw the banner above the pictures (notes, the answer), and return the view and the trace that the page draws.
 
     If the text cannot be read, the page draws the view that was drawn last in this session.
 
@@ -66,7 +66,7 @@ def show_run(
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
-    """Draw the banner of a page that needs no trace, without an answer. Returns the view. Otherwise the same as `show_run`.
+    """Draw the banner (notes, without an answer) of a page that needs no trace. Returns the view. Otherwise as `show_run`.
 
     Args:
         compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.
@@ -169,14 +169,15 @@ def _note_untrained(view: View) -> None:
 
 
 def show_agreement(view: View) -> None:
-    """For a model from a folder, say whether the traced run gave the same logits as the untraced model in `transformers`. For
-    this comparison the untraced model runs once more, so `fill_agreement` draws the result after the pictures."""
+    """For a model from a folder of the server, say whether the traced run gave the same logits as the untraced model in
+    `transformers`. For this comparison the untraced model runs once more, so `fill_agreement` draws the result later."""
     if isinstance(view.key, FolderModel):
         st.session_state[AGREEMENT] = st.container(key="agreement"), view, view.key.own_network
 
 
 def fill_agreement() -> None:
-    """Draw the result of the comparison in the container of `show_agreement`, if there is one. Call it at the end of a page."""
+    """Draw, in the container of `show_agreement`, whether traced and untraced logits are equal; nothing without a container.
+    Call it at the end of a page."""
     place, *compared = st.session_state.pop(AGREEMENT, (None,))
     if place is not None:
         with place:
@@ -217,8 +218,8 @@ def unreadable(view: View, batch: bool = False) -> bool:
 
 
 def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
-    """A text as the model reads it. Raises an `InputError` if it cannot; in a batch of several texts, the error names the text
-    by its number."""
+    """The tokens and ids of a text. Raises an `InputError` if the model cannot read it; in a batch of several texts, the error
+    names the text by its number."""
     try:
         return view.encoding(side, item)
     except InputError as error:

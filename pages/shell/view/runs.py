@@ -47,7 +47,7 @@ class Runs:
         self.importance = cache.cached(self._importance, ignored=1)
 
     def pipeline(self, key: Key) -> TextPipeline:
-        """The pipeline of a model.
+        """The pipeline of the model with this cache key, which is loaded or built if needed.
 
         Raises:
             HeadlightError: no model has that name, or the model cannot be built, or it has more than `PARAMETERS` parameters.
@@ -66,7 +66,7 @@ class Runs:
         return self._untrained(key.preset, key.sizes).pipeline(key)
 
     def kept_pipeline(self, key: Key) -> TextPipeline | None:
-        """The pipeline of a model, if it is in memory; None if it would have to be loaded or built."""
+        """The pipeline of the model with this cache key, if it is in memory; None if it would have to be loaded or built."""
         if isinstance(key, Untrained):
             models = self._cache.kept(self._untrained, key.preset, key.sizes)
             return None if models is ABSENT else models.built(key)
@@ -74,14 +74,14 @@ class Runs:
         return None if pipeline is ABSENT else pipeline
 
     def own_pipeline(self, key: Key) -> Pipeline:
-        """The pipeline of a model with our own network: a shipped model, its snapshot, or a trained or uploaded one. Raises the
-        errors of `pipeline`."""
+        """The pipeline of a model that runs in our own network: a shipped model, its snapshot, or a trained or uploaded one.
+        Raises the errors of `pipeline`."""
         pipeline = self.pipeline(key)
         assert isinstance(pipeline, Pipeline)
         return pipeline
 
     def own_network(self, key: Key) -> Transformer:
-        """The network of a model that runs in our own classes (`recorded`). Raises the errors of `pipeline`."""
+        """The network of a model that runs in our own classes, not in other code. Raises the errors of `pipeline`."""
         model = self.pipeline(key).model
         assert model is not None
         return model
@@ -159,7 +159,7 @@ def load(key: str | OwnModel) -> Pipeline:
 
 
 def as_batches(pipeline: TextPipeline, sources: Ids, targets: Ids) -> tuple[Any, Any]:
-    """The source and target ids of a trace as input tensors. A side without ids is None."""
+    """The source and target ids of a trace as input tensors; None for a side without ids."""
     return pipeline.batch(sources, "source") if sources else None, pipeline.batch(targets, "target") if targets else None
 
 
@@ -167,5 +167,5 @@ _SHARED = Runs()
 
 
 def runs() -> Runs:
-    """The caches of this process."""
+    """The caches of models and of their runs, which all sessions of this process share."""
     return _SHARED

@@ -37,26 +37,26 @@ class Asked(NamedTuple):
     phrases: tuple[str, ...] = ()
 
     def written(self) -> dict[str, str]:
-        """Name of a parameter, in `SECOND_RUN` → its value in an address; `""` for a parameter to leave out."""
+        """The settings as URL parameters, by the names in `SECOND_RUN`; `""` for a parameter to leave out."""
         answer = "true" if self.own_answer else ""
         return dict(zip(SECOND_RUN, (self.source, self.target, answer, self.model, SEPARATOR.join(self.phrases)), strict=True))
 
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with the run of the sidebar, and how its settings differ from that run's (`asked`)."""
+    """A run to compare with the run of the sidebar's model and texts. `asked` has the settings that differ."""
 
     view: View
     edits: Edits
     asked: Asked
 
     def trace(self) -> Trace:
-        """The trace of the run, from the shared cache."""
+        """The trace of the second run, from the shared cache."""
         return self.view.trace(self.edits)
 
 
 def answer_of(view: View, edits: Edits) -> str | None:
-    """The answer to the first text, with edits of the model; None for a model that writes no answers."""
+    """The answer to the first text of a view, with edits of the model; None for a model that writes no answers."""
     try:
         return view.answer(edits).text
     except InputError:
@@ -66,8 +66,8 @@ def answer_of(view: View, edits: Edits) -> str | None:
 
 
 def asked_run() -> Asked:
-    """What is different in the second run, B, from the session or the address; also written to the address. Call it once in a
-    run of the page, before widgets with the names in `SECOND_RUN` are drawn."""
+    """What is different in the second run, B, from the session or the URL; also written to the URL. Call it once in a run of
+    the page, before widgets with the names in `SECOND_RUN` are drawn."""
     # Without a second run, a click must take no more time than drawing the button.
     if not (
         st.session_state.get(MENU) or opens_from_history() or {*st.query_params, *memory().chosen}.intersection(SECOND_RUN)

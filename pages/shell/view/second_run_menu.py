@@ -28,7 +28,7 @@ MOST_LABEL = 40  # characters of the label of an example
 
 
 class Example(NamedTuple):
-    """A comparison to try.
+    """A comparison of two runs to try, offered as a button.
 
     Attributes:
         label: the label of its button.
@@ -45,17 +45,16 @@ class Example(NamedTuple):
 
 @contextmanager
 def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
-    """A context in which the answer is drawn. It yields the row of the answer. The button of the menu is drawn in this row, so
-    that it takes no line of its own."""
+    """A context in which the model's answer is drawn. It yields the answer's row, to which `pick_second_run` adds a button."""
     row = st.container(horizontal=True, key="answer_row")
     with row.container(gap=gap):
         yield row
 
 
 def pick_second_run(view: View, row: Any, text_alone: bool = False, default: Asked | None = None) -> Asked | None:
-    """Draw the button that opens the menu of the second run, at the end of `row`, the row of the answer. Returns what is
-    different in the second run (by default `default`), or None if nothing is compared. With `text_alone`, the menu offers only
-    another text."""
+    """Draw the button that opens the menu of the second run, at the end of `row`, the row of the answer. Returns what differs
+    in the second run (by default `default`), or None if nothing is compared. With `text_alone`, the menu offers only another
+    text."""
     words, asked = text("second_run"), asked_run()
     asked = asked if any(asked) else default or asked
     compares = any(asked)
@@ -125,15 +124,16 @@ def _show_examples(view: View, text_alone: bool) -> None:
 
 
 def models(view: View) -> list[str]:
-    """The models that the second run can have, other than the first run's: the snapshots of the first run's model, and the
-    models of the picker without `own-sizes`, because the sidebar has boxes for these sizes only for the first run."""
+    """The models that the second run of a comparison can have, other than the first run's: the snapshots of the first run's
+    model, and the models of the picker without `own-sizes`, because the sidebar has boxes for these sizes only for the first
+    run."""
     film = filmed(view.model)
     saved = [snapshot_name(film, step) for step in snapshots(film)] if film else []
     return [name for name in (*saved, *available(), *own_models(), *folder_models(), *PRESETS) if name != view.model]
 
 
 def phrases(view: View) -> list[str]:
-    """The edits that the list offers: no positions, and the silencing of each layer and head of A's model."""
+    """The edits that the second run's menu offers: no positions, and silencing each layer and head of the first run's model."""
     config = view.pipeline.config
     counts = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
     if all(counts.values()):

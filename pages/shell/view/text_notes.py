@@ -66,8 +66,8 @@ def unreadable_note(error: InputError, item: int = 0) -> Note:
 
 
 def can_tell(view: View) -> bool:
-    """Whether the notes can be computed at once. If a large model must be built first, the page itself says which text it
-    cannot read."""
+    """Whether the notes about the texts of a view can be computed at once, without building a large model. If not, the page
+    itself says which text it cannot read."""
     return not view.heavy or runs().kept_pipeline(view.key) is not None
 
 

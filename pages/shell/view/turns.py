@@ -36,12 +36,12 @@ RETURN_SECONDS = 2.0
 
 
 class NowAndThen:
-    """A function that may be called often, but acts only now and then.
+    """A function that may be called often, but calls another function at most once in some seconds.
 
     Args:
-        act: called to act.
+        act: the function that is called.
         seconds: the least time between two calls of `act`, and before the first one.
-        clock: the time in seconds.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, act: Callable[[], None], seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,7 +71,8 @@ _OF_THREAD = _OfThread()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """A context that waits for a turn and gives it back at its end. Inside another turn it does nothing."""
+    """A context in which a run of the app computes. It waits until fewer than `RUNS` other runs compute. Inside another such
+    context it does nothing."""
     if _OF_THREAD.turn:
         yield
         return
@@ -87,9 +88,9 @@ def turn() -> Iterator[None]:
 
 
 def enter_line(label: str) -> None:
-    """Wait until no other run draws a large model. From then to the end of its turn, only this run may draw one. Call it before
-    any part of such a model is in memory. Does nothing if this run has no turn. While it waits, a spinner turns beside
-    `label`."""
+    """Wait until no other run of the app draws a large model. From then to the end of its turn, only this run may draw one.
+    Call it before any part of such a model is in memory. Does nothing if this run has no turn. While it waits, a spinner turns
+    beside `label`."""
     if _OF_THREAD.line or not _OF_THREAD.turn:
         return
     if not _LINE.acquire(blocking=False):

@@ -36,8 +36,8 @@ def show_two_runs(
     answer: Callable[[View, Edits], str | None] = answer_of,
     texts: int = 1,
 ) -> None:
-    """Draw a line about each run, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one sentence; then
-    the page goes on with A.
+    """Compare two runs: draw a line about each, A of `view` and B of `asked`, and call `draw`. An error of B is drawn as one
+    sentence; then the page goes on with A.
 
     Args:
         asked: what is different in B; None to draw nothing.
@@ -75,7 +75,7 @@ def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
 
 
 def alignment(difference: Difference, *sides: Side) -> str:
-    """A sentence on how the tokens of both runs are aligned: by equal tokens if one of `sides` needs it, else by position."""
+    """A sentence on how the tokens of two compared runs are aligned: by equal tokens if `sides` need it, else by position."""
     words = text("second_run")
     for side in sides:
         if difference.aligned[side] == "words":
@@ -85,7 +85,7 @@ def alignment(difference: Difference, *sides: Side) -> str:
 
 
 def say_runs(view: View, second: SecondRun, answers: Sequence[str | None]) -> None:
-    """Draw a line about each run: its text and its answer, and what else differs. What differs is bold."""
+    """Draw a line about each of two compared runs: its text and its answer, and what else differs. What differs is bold."""
     words, other, asked, lines = text("second_run"), second.view, second.asked, []
     sources, written = _marked(view.source, other.source), _marked(*(answer or "" for answer in answers))
     targets = [run.target if isinstance(run.target, str) else None for run in (view, other)]
@@ -127,7 +127,7 @@ def show_both_rows(difference: Difference, path: str, side: Side, title: str) ->
 
 
 def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> None:
-    """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. Heads are stacked.
+    """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. The rows of all heads are stacked.
 
     Args:
         views: the tensor of A and of B, made from `Difference.runs`.

@@ -37,8 +37,8 @@ class View:
     """A model and the texts it runs on.
 
     Attributes:
-        model: the choice of the picker: a shipped model, a snapshot, a model of this session or of a folder of the server, a
-            preset, or `own-sizes`.
+        model: the choice of the picker: a shipped model, a snapshot of its training, a model of this session or of a folder of
+            the server, a preset, or `own-sizes`.
         sources: the texts as typed: the first, and up to three more that form a batch with it.
         targets: for each source, the text the decoder reads, an answer that it reads (`forced`), or None for the model's own
             answer.
@@ -56,7 +56,7 @@ class View:
 
     @property
     def typed(self) -> int:
-        """How many of the texts are typed."""
+        """How many of the texts the visitor has typed."""
         return len(self.sources) - self.examples
 
     @property
@@ -73,8 +73,8 @@ class View:
         return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def end(self, item: int = 0) -> int | None:
-        """The id of `<eos>`, which comes after all that the decoder reads. None if it reads an answer that was stopped before
-        its end, or if the vocabulary has no `<eos>`."""
+        """The id of `<eos>`, which comes after all that the decoder reads. None if the decoder reads an answer that was stopped
+        before its end, or if the vocabulary has no `<eos>`."""
         target = self.answer(item=item) if self.targets[item] is None and self.writes else self.targets[item]
         stopped = isinstance(target, Answer) and not target.ended
         return None if stopped else self.pipeline.vocabulary("target").eos
@@ -86,19 +86,19 @@ class View:
         return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
 
     def address(self, page: str, item: int = 0, /, **choices: Any) -> str:
-        """The address of a page with the model, the text with the index `item`, and these choices. A choice whose value is a
-        list is written once for each of its items."""
+        """The relative URL of a page with the model, the text with the index `item`, and `choices` as parameters. A choice
+        whose value is a list is written once for each of its items."""
         query = {**kept_in_links(), "model": self.model, **sizes_of(self.model), "source": self.sources[item], **choices}
         return f"{page}?{urlencode(query, doseq=True)}"
 
     def enter_line(self) -> None:
-        """If the model is large, wait until no other run draws a large model. Call it before the first computation."""
+        """If the model is large, wait until no other run of the app draws one. Call it before the first computation."""
         if self.heavy:
             enter_line(text("common")["line"])
 
     @property
     def heavy(self) -> bool:
-        """Whether the model is so large that runs of small models go first (`turns.aside`)."""
+        """Whether the model is so large that other visitors' runs of small models go first (`turns.aside`)."""
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
@@ -122,7 +122,7 @@ class View:
 
     @property
     def writes(self) -> bool:
-        """Whether the model writes an answer, which its decoder reads where no target is typed."""
+        """Whether the model writes an answer. If no target is typed, its decoder reads this answer."""
         return self.pipeline.writes
 
     def trace(self, edits: Edits = ()) -> Trace:
@@ -135,7 +135,7 @@ class View:
         return self.run(runs().trace, self.key, self.sources, self.targets, ())
 
     def encoding(self, side: Side, item: int = 0) -> Encoding:
-        """A sentence, or the target typed for it, as the model reads it; from the shared cache.
+        """The tokens and ids of the sentence with the index `item`, or of the target typed for it; from the shared cache.
 
         Raises:
             InputError: the text is too long, or the model cannot read it.
@@ -146,7 +146,7 @@ class View:
         return self.run(runs().encoding, self.key, side, typed)
 
     def answer(self, edits: Edits = (), item: int = 0) -> Answer:
-        """The model's answer to a sentence, from the shared cache."""
+        """The model's answer to the sentence with the index `item`, from the shared cache."""
         return self.run(runs().answer, self.key, self.sources[item], edits)
 
     def forced(self) -> "View":
@@ -162,20 +162,20 @@ class View:
         return self.run(runs().agreement, self.key, self.sources[:1], self.targets[:1])
 
     def edited(self, edits: Edits, wanted: Sequence[int]) -> Predictions:
-        """The predictions of a run with edits for the wanted tokens of the first sentence, from the shared cache. The decoder
-        reads the same target as without edits."""
+        """The predictions for the first sentence with edits, from the shared cache. `wanted` has the id that each row of the
+        logits should predict. The decoder reads the same target as without edits."""
         return self.run(runs().edited, self.key, self.source, self.target, edits, tuple(wanted))
 
     def importance(self, edits: Edits, position: int, report: Report) -> tuple[float, Drops]:
         """The log-probability, in nats, of the first sentence's output token at a position (from 0), and its drop when each
-        head alone is silenced."""
+        head alone is silenced. `report` is called with the progress."""
         target = self.answer() if self.target is None else self.target
         return self.run(runs().importance, self.key, self.source, target, edits, position, report=report)
 
 
 def current_view() -> View:
-    """The view of the sidebar; call it after `app.py` has drawn the sidebar. A batch that cannot be read is left out and its
-    error kept in `problem`, because many pages draw the first text alone.
+    """The model and the texts of the sidebar; call it after `app.py` has drawn them. A batch that cannot be read is left out
+    and its error kept in `problem`, because many pages draw the first text alone.
 
     Raises:
         HeadlightError: the first text or its target has numbers that are not valid ids, or is too long for an untrained model.
@@ -218,7 +218,7 @@ def _batch() -> tuple[Sources, Targets]:
 
 
 def view_of(model: str, sources: Sources, targets: Targets) -> View:
-    """The view of these texts with a model of the picker.
+    """The view of these texts with a model, by its name in the picker.
 
     Raises:
         InputError: for an untrained model, a text is too long, or has numbers that are not valid ids.
@@ -242,5 +242,5 @@ def _check_length(side: Side, typed: str | Answer | None) -> None:
 
 
 def sizes_of(model: str) -> dict[str, Any]:
-    """The values of the inputs of `own-sizes`, by their names in a link; empty for any other model."""
+    """The variant and the sizes that are set for the model `own-sizes`, by their names in a link; empty for any other model."""
     return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}
