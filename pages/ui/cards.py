@@ -7,5 +7,6 @@ import streamlit as st
 
 
 def card(key: str, place: Any = st, **options: Any) -> Any:
-    """A container in `place` that is drawn as a card (app.css). `options` are arguments of `st.container`, such as `height`."""
+    """A container on a surface of its own, which app.css draws. `place` is the container around it, or `st`. `options` are
+    arguments of `st.container`, such as `height`."""
     return place.container(border=True, key=f"card-{key}", **options)

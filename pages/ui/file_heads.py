@@ -1,4 +1,5 @@
-"""All heads of attentions that were read from a file: pickers, and a grid in which a click also picks a head."""
+"""Attention weights that were read from a file: pickers of a head, a grid of all heads in which a click also picks one, and the
+map of one head."""
 
 from collections.abc import Sequence
 
@@ -23,8 +24,8 @@ def pick_head(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> tuple[int, int]:
-    """Draw pickers of layer and head, and the grid; returns the picked (layer, head), counted from 0. The pickers have the keys
-    `{name}_layer` and `{name}_head`, the grid has `{name}_heads`."""
+    """Draw pickers of layer and head, and a grid of small maps of all heads. Returns the picked (layer, head), counted from 0.
+    The pickers have the keys `{name}_layer` and `{name}_head`, the grid has `{name}_heads`."""
     words, (layers, heads) = text("attention"), weights.shape[:2]
     with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, layers + 1), f"{name}_layer") - 1 if layers > 1 else 0
@@ -41,7 +42,8 @@ def pick_head(
 def head_chart(
     weights: Float[ndarray, "query key"], allowed: Bool[ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]
 ) -> tuple[Chart, str]:
-    """The map of one head for half of the page, with numbers if there is room; and its strongest cells in words."""
+    """A heatmap of one head's weights for half of the page, with numbers in the cells if there are few tokens; and a sentence
+    that names its largest weights."""
     draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
     figure = passing_chart(draw, weights, allowed, queries, keys)
     return figure, strongest_rows(weights, allowed, queries, keys)
@@ -55,6 +57,7 @@ def show_head(
     keys: Sequence[str],
     alt: str,
 ) -> None:
-    """Draw the map of one head in half of the page. `name` is the key of the chart."""
+    """Draw a heatmap of one head's weights in half of the page. `name` is the key of the chart; `alt` names it for screen
+    readers."""
     figure, says = head_chart(weights, allowed, queries, keys)
     show(figure, name, f"{alt} {says}", tells=True)

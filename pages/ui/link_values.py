@@ -35,15 +35,15 @@ KEPT = "kept_in_links"
 
 @dataclass
 class Memory:
-    """The session's memory of the names in its address.
+    """The values and states that a session keeps for the names (keys) of the query parameters in its address.
 
     Attributes:
         page: the page of this run.
-        chosen: the chosen values as written in an address, by name and page.
+        chosen: `place(name)` → the chosen value, as written in an address.
         defaults: name → the default that its widget showed in the previous run.
-        known: names drawn since the page was opened.
-        drawn: names that the page has drawn in this run.
-        drawn_before: names that earlier runs have drawn and that can still be in the address.
+        known: names of widgets drawn since the page was opened.
+        drawn: names of widgets that the page has drawn in this run.
+        drawn_before: names of widgets that earlier runs have drawn and that can still be in the address.
         refused: name → invalid text for its widget in the address, until `take_refused`.
     """
 
@@ -61,7 +61,7 @@ class Memory:
 
 
 def memory() -> Memory:
-    """What the session remembers of the names in its address; empty at first."""
+    """The session's `Memory` of the names in its address; empty at first."""
     return st.session_state.setdefault(MEMORY, Memory())
 
 
@@ -77,7 +77,8 @@ def kept_in_links() -> dict[str, str]:
 
 
 def start_run() -> None:
-    """Prepare the values of a run of the app. Call it when the page is known, before the first widget."""
+    """Prepare the `memory` for a run of the app: reset parts of it if another page or an address of the browser's history is
+    opened. Call it when the page is known, before the first widget."""
     links, page = memory(), st.session_state["page"]
     if opens_from_history():
         links.chosen, links.defaults = {}, {}
@@ -111,7 +112,8 @@ def refuse(name: str, linked: str) -> None:
 
 
 def unread(name: str) -> str | None:
-    """The text that a link gives to a name, if the page has not drawn the name since it was opened; otherwise None."""
+    """The text that the address gives for a name, if its widget has not been drawn since the page was opened; otherwise
+    None."""
     return None if name in memory().known else st.query_params.get(name)
 
 

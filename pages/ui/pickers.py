@@ -92,8 +92,8 @@ def pick_or_none(
 
 
 def pick_text(trace: Trace, help: str | None = None, first: int = 0) -> int:
-    """Draw a picker of the texts of a batch, if there are several. Returns the index of the picked text. This index and `first`
-    are counted from 0, the address counts from 1."""
+    """Draw a picker of the texts of a batch, if it has several. Returns the index of the picked text. This index and `first`,
+    the default, are counted from 0; the address counts from 1."""
     count = trace.batch_size
     return pick(text("common")["item"], range(1, count + 1), "item", help, first + 1) - 1 if count > 1 else 0
 

@@ -22,7 +22,7 @@ TITLE, TICKS = "title", "tickfont"
 
 
 def presenting() -> bool:
-    """Whether this session presents."""
+    """Whether this session shows its pages for a projector."""
     return bool(st.session_state.get(PRESENT))
 
 

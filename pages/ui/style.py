@@ -16,7 +16,7 @@ def style(file: Path) -> Markup:
 
 
 def app_style(file: Path) -> Markup:
-    """The CSS of the whole app, with the colours that all styles share as variables."""
+    """A `<style>` element with the CSS of the whole app (`file`) and the colours that all styles share, as variables."""
     colors = "".join(f"--headlight-{name}: {color}; " for name, color in STYLE_COLORS.items())
     return style_element(f":root {{ {colors}}}\n{file.read_text(encoding='utf-8')}")
 
