@@ -23,9 +23,9 @@ from transformer.tracing.paths import Kind
 
 
 def show_lines(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the heads of a layer as lines between two columns of tokens. The locks, heads and threshold are kept in the URL. If
-    a token is locked, a button opens the steps of the picked head at the first of these. `shown` is `trace`, or the same trace
-    with pieces joined to words.
+    """Draw the heads of a layer as lines between two columns of tokens. The URL keeps which tokens are locked (clicked), which
+    heads are on, and the threshold. If a token is locked, a button opens the steps of the picked head at the first locked
+    token. `shown` is `trace`, or the same trace with pieces joined to words.
 
     The picked head is always switched on (unless all heads are off), because the heading above names it.
     """
@@ -85,9 +85,9 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
-    """Whether the visitor switched off the picked head, so that another head must be picked: `head` was on in `before` and is
-    not in `on`. Always False if no head is on. Also False if `head` was not on before: then it was picked while the browser's
-    report of an earlier change was on its way."""
+    """Whether the visitor switched off the picked head, so that another head must be picked: `head` is in `before`, the heads
+    that were on, and not in `on`, the heads that are on now. False if no head is on. Also False if `head` was not on before:
+    then `head` was picked before the browser's report of an earlier change arrived."""
     return bool(on) and head in before and head not in on
 
 

@@ -1,5 +1,5 @@
-"""Links on the Home page, each to a page with choices to make there. And the cards that are such links: the stops of the
-tour, and examples to start from.
+"""Links on the Home page that open another page and set widgets there, and such links as cards: the pages of the tour, and
+examples to start from.
 
 Each is an ordinary link that keeps the visitor's model and texts, so it can be opened in a new tab. A plain click stays in the
 session instead of loading the app again (`links.js`).
@@ -22,7 +22,7 @@ _mount = mounted(Path(__file__).with_name("cards"))
 
 
 class Link(NamedTuple):
-    """A link to a page, with choices to make there.
+    """A link that opens a page and sets widgets there.
 
     Attributes:
         page: the name of the page, which is the name of its folder.
@@ -44,11 +44,11 @@ def sidebar_query() -> dict[str, Any]:
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
-    """A link in the form that a component reads, or None if its page does not exist.
+    """A link as JSON data for the scripts of a component, or None if its page does not exist.
 
     Args:
-        base: further parameters of the address: `kept_in_links()`, read once for all links of a component. If `link` has no
-            model and no texts, also `sidebar_query()`.
+        base: further parameters of the address: `kept_in_links()`, read once for all links of a component; and if `link` has
+            no model and no texts, `sidebar_query()`.
     """
     if all(name_of(file) != link.page for file in page_files()):
         return None
@@ -56,7 +56,8 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Card(NamedTuple):
-    """One card. `says` is what the linked page shows, with `code` between backticks; `small` is a line above the title."""
+    """A link drawn as a box of text. `says` is a sentence about the linked page, with `code` between backticks; `small` is a
+    line above the title, or empty."""
 
     title: str
     says: str

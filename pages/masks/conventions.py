@@ -46,7 +46,8 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
-    """Draw one column for each convention: the mask, the scores before and after masking, and the weights."""
+    """Draw one column for each mask convention (three ways to write and apply a mask): the mask, the scores of the head `chosen`
+    before and after masking, and the weights."""
     words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
     path, side = kind.path(chosen.layer), kind.keys
     scores = trace[path / "scores"].values[item, chosen.head]
@@ -130,8 +131,8 @@ def _verdict(compared: tuple[Convention, ...], batch: Batch) -> str:
 
 
 def show_empty_row(batch: Batch, chosen: Head) -> None:
-    """Draw the weights of the last query as if all its keys were masked. They are uniform, NaN or zeros, depending on the
-    convention."""
+    """Draw the weights of the last query as if all its keys were masked. They are uniform, NaN or zeros, depending on how the
+    mask is applied."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
     path = Kind.of(chosen.kind).path(chosen.layer)

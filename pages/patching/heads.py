@@ -23,7 +23,8 @@ def of_head(values: OfHeads, head: Head) -> float:
 
 
 def strongest(needs: Needs) -> Head:
-    """The head with the largest sum of its lost and its restored share."""
+    """The head with the largest sum of two shares of the logit difference: that lost without the head, and that which the head
+    alone restores."""
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 

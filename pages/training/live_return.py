@@ -1,6 +1,5 @@
-"""Keeps the training and the own models of a session when its page is loaded again. The tab of the browser stores a token, with
-which the tab's next session finds the training and the models. No link contains the token, so no other visitor can take
-them."""
+"""Keep the training and the own models of a session when its page is loaded again. The browser's tab stores a token, with which
+the tab's next session finds the training and the models. No link contains the token, so no other visitor can take them."""
 
 import streamlit as st
 
