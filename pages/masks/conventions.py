@@ -46,7 +46,7 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
-    """Draw one column for each mask convention (three ways to write and apply a mask): the mask, the scores of the head `chosen`
+    """Draw one column for each mask convention (a way to write and apply a mask): the mask, the scores of the head `chosen`
     before and after masking, and the weights."""
     words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
     path, side = kind.path(chosen.layer), kind.keys

@@ -33,7 +33,7 @@ ONLY_TEXTS = (
 
 
 def patched(runs: Runs, choice: Choice) -> Patched:
-    """The result of patching every place, from the shared cache. If it is computed in several passes, also draw the progress."""
+    """The result of patching every place, from the shared cache. Draws the progress if it is computed in several passes."""
     place = st.empty()
 
     def report(done: int, total: int) -> None:
