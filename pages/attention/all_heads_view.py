@@ -53,8 +53,7 @@ def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManag
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw one head as a small heatmap. `shown` is the trace of the run, of tokens or of whole words. `layer` and `head` are
-    counted from 0."""
+    """Draw one head as a small heatmap. `shown` is the trace, of tokens or whole words; `layer` and `head` are from 0."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     title = head_title(kind, layer, head)

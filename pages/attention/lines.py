@@ -22,8 +22,7 @@ class LinesState(NamedTuple):
     """The choices of a visitor in the picture that draws attention weights as lines.
 
     Attributes:
-        locked: (`query` or `key`, position) of each token that was clicked, so that only its lines are drawn: first the
-            queries, ascending.
+        locked: `query` or `key`, and the position of each token that was clicked to draw only its lines: queries first.
         heads: the heads whose lines are drawn, counted from 0, ascending.
         threshold: weights below it have no line.
     """
@@ -51,9 +50,8 @@ def lines(
     """Draw the heads of one layer as lines from queries (left) to keys (right); returns the visitor's choices.
 
     A click on a token locks it: only the lines of locked tokens stay drawn. A lock belongs to a position, so it stays when the
-    tokens change. Hovering over a token needs no rerun; locking it, switching a head, or releasing the threshold slider does.
-    `heads`, `locked` and `threshold` are initial values; as with any widget, the visitor's choice replaces them until `key`
-    changes.
+    tokens change. Hovering needs no rerun; a lock, a switched head or a released threshold slider starts a rerun. `heads`,
+    `locked` and `threshold` are initial values; as with any widget, the visitor's choice replaces them until `key` changes.
 
     Args:
         weights: from 0 to 1.

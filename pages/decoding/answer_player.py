@@ -37,8 +37,7 @@ _mount = mounted(Path(__file__).with_name("player"), PLAYBACK_STYLE, BARS_STYLE)
 
 
 def show_plain_answer(view: View) -> None:
-    """Draw the line with the answer that other pages have, too. Here it is made from this page's decoding steps, so that the
-    answer is not computed again."""
+    """Draw the line with the answer that all pages have, made from this page's decoding steps to save computing it again."""
     run = run_of(view, PLAIN)
     ids = run.generation.ids()
     # `view.answer()` contains the unknown words of the source. The steps have `<unk>` in their place.

@@ -157,8 +157,7 @@ def reason(run: Run, made: Hypothesis) -> str:
 
 
 def without_special_tokens(run: Run, made: Hypothesis) -> bool:
-    """Whether the last token of a hypothesis was chosen from probabilities without those special tokens that the model must not
-    write."""
+    """Whether the last token of a hypothesis was chosen after special tokens that the model must not write were excluded."""
     return run.step(made).stages[-1].by == ALLOWED
 
 

@@ -102,8 +102,7 @@ def _show_temperature(run: Run, made: Hypothesis) -> None:
 
 
 def stage_title(stage: Stage) -> str:
-    """The name of a stage of a step's distribution, such as the model's own, or after a logits processor, whose value is in the
-    name."""
+    """The displayed name of a stage of a distribution; for the stage of a logits processor, with the processor's value."""
     words = text("decoding")
     if isinstance(stage.by, str):
         return words["stage"][{OWN: "own", ALLOWED: "allowed"}[stage.by]]

@@ -1,5 +1,4 @@
-"""The map of a model as HTML elements, written as lists, which `map.js` puts into the page. The script adds what changes:
-layers, weights and lines."""
+"""The map of a model as HTML elements (lists) that `map.js` puts into the page. `map.js` adds layers, weights and lines."""
 
 import json
 import re
@@ -34,7 +33,7 @@ class MapElements:
         Args:
             depths: stack → its number of layers.
             heads: kind of attention → shape, bytes and tokens of its weights; None if the heads have no pictures.
-            base: the address parameters that all links have.
+            base: the query parameters that all links have.
             numbered: whether the blocks with a callout have numbers.
         """
         self.words = text("home")["map"]
@@ -106,8 +105,7 @@ class MapElements:
         """The tokens that a model wrote, each with its probability. Each is a link to the step that wrote it.
 
         Args:
-            says: the label above the tokens.
-            shares: the probability of each token as text.
+            says, shares: the label above the tokens; the probability of each token as text.
             steps: the number of the step that wrote each token, counted from 1.
             tips: a text about each token.
         """

@@ -74,8 +74,7 @@ def _show_by_length(by_length: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def show_starts() -> None:
-    """Draw links to the examples to start from. Each has its own model, texts and page. Examples whose model is missing are
-    left out."""
+    """Draw links to examples, each with its own model, texts and page. Examples whose model is missing are left out."""
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
     cards = [

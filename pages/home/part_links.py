@@ -47,7 +47,7 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link as JSON data for the scripts of a component, or None if its page does not exist.
 
     Args:
-        base: further parameters of the address: `kept_in_links()`, read once for all links of a component; and if `link` has
+        base: further query parameters: `kept_in_links()`, read once for all links of a component; and if `link` has
             no model and no texts, `sidebar_query()`.
     """
     if all(name_of(file) != link.page for file in page_files()):
@@ -56,8 +56,7 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Card(NamedTuple):
-    """A link drawn as a box of text. `says` is a sentence about the linked page, with `code` between backticks; `small` is a
-    line above the title, or empty."""
+    """A link drawn as a box. `says`: a sentence about the page, with `code` in backticks; `small`: a line above the title."""
 
     title: str
     says: str
@@ -70,7 +69,7 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
     Args:
         label: the name of the list of cards for screen readers.
-        base: parameters that every card's address has, besides the card's own parameters and `kept_in_links()`.
+        base: query parameters that every card's link has, besides the card's own parameters and `kept_in_links()`.
         first: the number of the first card; 0 if the cards have no numbers.
     """
     base = {**kept_in_links(), **base}
@@ -81,7 +80,7 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
 
 def _element(card: Card, place: int, number: int) -> Element:
-    """A card as a link. `place` is the index of its address in the list of links; `number` is shown unless it is 0."""
+    """A card as a link. `place` is its index in the list of links; `number` is shown unless it is 0."""
     small = [["span", {"class": "small"}, card.small]] if card.small else []
     numbered = [["span", {"class": "number"}, str(number)]] if number else []
     title, says = ["span", {"class": "title"}, *numbered, card.title], ["span", {"class": "says"}, *inline(card.says)]

@@ -1,5 +1,4 @@
-"""One cross-attention head in two sentences: an adjective decides to which noun it attends when the model writes *il* or
-*elle*."""
+"""A cross-attention head in two sentences: an adjective decides to which noun it attends when *il* or *elle* is written."""
 
 from typing import NamedTuple
 

@@ -33,8 +33,7 @@ LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a b
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Draw the picked call tree (the calls that build the model, or those that run it), the picked call of the tree, and below
-    them the folded configuration."""
+    """Draw the tree of calls that build the model or run it, the picked call, and below them the folded configuration."""
     words, model = text("calls"), own_network(view)
     if model is None:
         return

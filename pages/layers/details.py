@@ -1,5 +1,4 @@
-"""Details of one tensor of the forward pass: shapes, statistics, formula, the code that computes it, and its parameters as
-pictures.
+"""Details of a tensor of the forward pass: shapes, statistics, formula, the code that computes it, pictures of its parameters.
 
 A click on a weight opens a computation that uses this weight in the present run.
 """

@@ -73,7 +73,6 @@ def explain_compared(path: str, ours: TensorView, theirs: TensorView | None, at:
     """Draw the exact numbers of two compared networks at one place of a tensor, and their difference.
 
     Args:
-        path: the path of the tensor in our network.
         ours: the tensor of our network.
         theirs: the tensor of somebody's module that was compared with `ours`; None if the module has no such tensor.
         at: the tile, the row and the column of the number in both tensors.

@@ -25,7 +25,7 @@ from transformer.figures import KIND_COLORS
 from transformer.figures.panels import TensorView
 from transformer.tracing.paths import TensorPath
 
-# Key of the picked number in the session and in the address; session key of the stop whose picture contains this number.
+# Key of the picked number in the session and in the URL; session key of the stop whose picture contains this number.
 NUMBER, OF_STOP = "number", "number_of_stop"
 HEADS = ("head", "key_head")
 WRITTEN = re.compile(r"\d{1,4}(\.\d{1,5}){3}")
@@ -58,7 +58,7 @@ def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView
 
 
 def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
-    """The number that is picked in the picture of a stop: from a click, or from the address. None if the number was picked at
+    """The number that is picked in the picture of a stop: from a click, or from the URL. None if the number was picked at
     another stop, or if it does not exist."""
     state = st.session_state
     seed(NUMBER, _read, lambda value: value if state.get(OF_STOP) == stop.path else None)
@@ -139,7 +139,7 @@ def _pick_in_result(stop: Stop, at: Sequence[int]) -> None:
 
 
 def _written(picked: Iterable[int]) -> str:
-    """A picked number as it is written in an address."""
+    """A picked number as it is written in a URL."""
     return ".".join(map(str, picked))
 
 

@@ -48,9 +48,8 @@ def picture(
         says: the picture in words, for screen readers.
         name: name of saved files; by default the key.
         zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
-        on_number: called when a cell is clicked, with its tensor, and with the tile (head), row and column of the number that
-            the cell shows. If a cell stands for several numbers, this is the number of greatest magnitude; with `zooms`, the
-            columns around it are opened, too.
+        on_number: called when a cell is clicked, with its tensor and the tile (head), row and column of the cell's number; of
+            several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are opened, too.
         framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
@@ -117,8 +116,7 @@ def _open(key: str, view: TensorView, first: float, last: float) -> None:
 
 
 def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
-    """Handle a `zoom` event of the picture `key`: open the columns that were dragged over, or all columns again after a double
-    click. `shown` are the drawn views."""
+    """Handle a `zoom` event of the picture `key`: open the columns that were dragged over, or after a double click, all."""
     sent = event(key, "zoom")
     if sent.get("axis") is None:
         show_all_columns()

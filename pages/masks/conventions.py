@@ -46,8 +46,7 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
-    """Draw one column for each mask convention (a way to write and apply a mask): the mask, the scores of the head `chosen`
-    before and after masking, and the weights."""
+    """Draw a column for each way to apply a mask (convention): the mask, the scores before and after masking, the weights."""
     words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
     path, side = kind.path(chosen.layer), kind.keys
     scores = trace[path / "scores"].values[item, chosen.head]

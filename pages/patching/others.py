@@ -1,5 +1,4 @@
-"""What the other heads do if one head's output is taken from the other run: which change, which can replace it, and which read
-it."""
+"""What the other heads do if one head's output comes from the other run: which change, can replace it, or read it."""
 
 import numpy as np
 import streamlit as st

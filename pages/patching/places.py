@@ -1,5 +1,4 @@
-"""The map of all places (heads or layers, and tokens): how far the answer moves if a tensor of one place comes from the other
-run."""
+"""The map of all places (head or layer, and token): how far the answer moves if one place comes from the other run."""
 
 from functools import partial
 

@@ -99,8 +99,7 @@ def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
 
 
 def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> None:
-    """Draw every sentence of the batch as a row of small boxes: each token with its id, or each word with the ids of its
-    pieces. `shown` is `trace`, or the same trace with pieces joined to words."""
+    """Draw each sentence of the batch as a row of boxes: tokens with their ids, or words with the ids of their pieces."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, ids in enumerate(trace.ids_of(sentence.side)):

@@ -10,8 +10,7 @@ PAIRS = 6  # the size of the batch: few enough pairs to read
 
 
 def batches(pipeline: Pipeline, count: int) -> list[list[Pair]]:
-    """The first `count` batches of the training split of a model's task. Each has `PAIRS` pairs of a source and a target. The
-    task must be in `TASKS`."""
+    """The first `count` batches of the training split of a model's task (one of `TASKS`), each with `PAIRS` pairs of texts."""
     pairs = TASKS[pipeline.card.task].pairs("train", "one step")
     return [list(itertools.islice(pairs, PAIRS)) for _ in range(count)]
 

@@ -53,8 +53,8 @@ class Film(NamedTuple):
         return pipeline.answers([encoding], max_new_tokens=most)[0]
 
     def trace(self, index: int) -> Trace:
-        """All tensors of the model at a frame, counted from 0, that reads the source and the target. Raises `InputError` if the
-        model cannot read them."""
+        """All tensors of the model at frame `index` (from 0) for the film's source and target. Raises `InputError` if the model
+        cannot read them."""
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
     def shown(self, index: int, joined: bool) -> Trace:

@@ -15,7 +15,7 @@ from pages.ui.text import text
 from transformer import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
 
-SNAPSHOT = "snapshot"  # key of the frame in the session and in the address
+SNAPSHOT = "snapshot"  # key of the frame in the session and in the URL
 
 
 class Frames(NamedTuple):

@@ -189,8 +189,7 @@ _connected_desk = of_session(Desk, Desk.leave)
 
 
 def desk() -> Desk:
-    """The `Desk` of this session, which has its training. After the connection was lost and restored, it has the training from
-    before."""
+    """The `Desk` of this session, with its training; after a lost connection is restored, with the training from before."""
     connected, state = _connected_desk(), st.session_state
     before = state.get(DESK)
     if before is not connected:

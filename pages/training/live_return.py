@@ -17,7 +17,7 @@ TOKEN, GONE = "training", "live_gone"
 def keep_training() -> None:
     """Keep the training and the own models of this session when any page is loaded again. Call this before the sidebar.
 
-    If the address names an own model, the run stops until the tab has reported its token, because the sidebar would replace an
+    If the URL names an own model, the run stops until the tab has reported its token, because the sidebar would replace an
     unknown model.
     """
     state, model = st.session_state, st.query_params.get("model", "")

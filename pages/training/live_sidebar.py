@@ -41,7 +41,7 @@ def _offer(training: LiveTraining, progress: Progress) -> None:
 
 
 def open_copy(training: LiveTraining) -> None:
-    """Make a new copy of the model in training and pick it in the sidebar. For use in a callback: there, no run of the app
+    """Make a new copy of the model in training and pick it in the sidebar. For use in a callback, so that no run of the app
     waits for the copy."""
     training.copy()
     _offer(training, training.progress)

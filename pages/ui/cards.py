@@ -7,6 +7,5 @@ import streamlit as st
 
 
 def card(key: str, place: Any = st, **options: Any) -> Any:
-    """A container on a surface of its own, which app.css draws. `place` is the container around it, or `st`. `options` are
-    arguments of `st.container`, such as `height`."""
+    """A container with a surface of its own (app.css) in `place`, a container or `st`. `options` are for `st.container`."""
     return place.container(border=True, key=f"card-{key}", **options)

@@ -70,8 +70,8 @@ def run_page(page: NavigationPage) -> None:
 
 
 def opens_from_history() -> bool:
-    """Whether this run opens an address from the browser's history (Back or Forward). Streamlit then sets bound widgets from
-    the address and ignores the values they had. No documented function returns this."""
+    """Whether this run opens a URL from the browser's history (Back or Forward). Streamlit then sets bound widgets from
+    the URL and ignores the values they had. No documented function returns this."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
@@ -91,7 +91,7 @@ def browser_has(key: str) -> bool:
 
 
 def forget_infinite(key: str) -> None:
-    """If the address gives an infinite number (`inf` or `1e999`) for a key, remove it and run the app again. Call this before
+    """If the URL gives an infinite number (`inf` or `1e999`) for a key, remove it and run the app again. Call this before
     the number box bound to the key is drawn.
 
     Streamlit ignores values that are not numbers, but an infinite number raises an error in every run.
@@ -115,5 +115,4 @@ def key_class(key: str) -> str:
 
 
 def no_callback() -> None:
-    """An empty callback for a component's `on_…_change`. Without a callback, Streamlit drops the value that the browser
-    sets."""
+    """An empty callback for a component's `on_…_change`, without which Streamlit drops the value that the browser sets."""

@@ -1,5 +1,4 @@
-"""Put typed text into the page's own sentences: shown as typed and never rendered as markup. A copy of it has no added
-characters."""
+"""Put typed text into the page's sentences: shown as typed, never rendered as markup, copied without added characters."""
 
 import re
 import string
@@ -63,8 +62,7 @@ def code(sign: str) -> str:
 
 
 def filled(template: str, **values: str) -> str:
-    """A template of plain text as Markdown. Its own text is escaped, and each `{name}` is replaced by the value of that name,
-    which is Markdown already."""
+    """A plain-text template as escaped Markdown. Each `{name}` is replaced by the value of that name, already Markdown."""
     parts = string.Formatter().parse(template)
     return "".join(escaped(words) + (values[name] if name else "") for words, name, _, _ in parts)
 

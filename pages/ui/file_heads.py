@@ -1,5 +1,4 @@
-"""Attention weights that were read from a file: pickers of a head, a grid of all heads in which a click also picks one, and the
-map of one head."""
+"""Attention weights read from a file: pickers of a head, a grid of all heads to pick one from, and the map of one head."""
 
 from collections.abc import Sequence
 
@@ -42,8 +41,7 @@ def pick_head(
 def head_chart(
     weights: Float[ndarray, "query key"], allowed: Bool[ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]
 ) -> tuple[Chart, str]:
-    """A heatmap of one head's weights for half of the page, with numbers in the cells if there are few tokens; and a sentence
-    that names its largest weights."""
+    """A heatmap of one head for half of the page, with numbers if there are few tokens; and its largest weights in words."""
     draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
     figure = passing_chart(draw, weights, allowed, queries, keys)
     return figure, strongest_rows(weights, allowed, queries, keys)
@@ -57,7 +55,6 @@ def show_head(
     keys: Sequence[str],
     alt: str,
 ) -> None:
-    """Draw a heatmap of one head's weights in half of the page. `name` is the key of the chart; `alt` names it for screen
-    readers."""
+    """Draw a heatmap of one head in half of the page. `name` is the chart's key, `alt` its name for screen readers."""
     figure, says = head_chart(weights, allowed, queries, keys)
     show(figure, name, f"{alt} {says}", tells=True)

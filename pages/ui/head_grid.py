@@ -125,5 +125,5 @@ def _tile(pair: Any) -> Tile | None:
 
 @cache
 def weight_colors() -> str:
-    """Red, green and blue, 0 to 255, of each level of a weight (`quantized`), as base64 (`packed`)."""
+    """Red, green and blue, 0 to 255, for each level of a quantized weight (`quantized`), as base64 (`packed`)."""
     return packed(shades("weights"))

@@ -105,8 +105,8 @@ def _marked(key: str, count: int, closed: frozenset[int], most: int, take: Calla
 
 
 def cells_sent(cells: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:
-    """The numbers of the cells that a browser sent, ascending; None if they are not a list of cells below `count` that can be
-    marked. `closed` are cells that cannot be marked."""
+    """The cell numbers that a browser sent, ascending; None if they are not a list of cells below `count` that are not
+    `closed`."""
     if not isinstance(cells, (list, tuple)) or len(cells) > MOST_CELLS:
         return None
     if any(not is_index(cell, count) or cell in closed for cell in cells):

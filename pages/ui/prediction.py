@@ -9,7 +9,7 @@
     else:
         ...                                     # draw the truth with `prediction.answers` on it
 
-The state of all questions is in the address (`prediction_codec`). Nothing is stored, and a prediction does not change what the
+The state of all questions is in the URL (`prediction_codec`). Nothing is stored, and a prediction does not change what the
 model computes.
 """
 
@@ -136,14 +136,13 @@ def pick_answer(
 
 
 def pick_yes_or_no(what: str, prediction: Prediction) -> None:
-    """Draw the choice between yes and no. The address stores yes as 1 and no as 0."""
+    """Draw the choice between yes and no. The URL stores yes as 1 and no as 0."""
     words = text("prediction")
     pick_answer(what, words["your_answer"], prediction, {1: words["yes"], 0: words["no"]})
 
 
 def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
-    """The Markdown that `sentence` returns for the marked cells of the answer. If there are two answers, a paragraph for
-    each."""
+    """The Markdown that `sentence` returns for the answer's marked cells; if there are two answers, a paragraph for each."""
     words = text("prediction")
     if prediction.first is None:
         return sentence(prediction.answer)

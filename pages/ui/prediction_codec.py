@@ -1,4 +1,4 @@
-"""The state of all questions as one value of the address, `predict`.
+"""The state of all questions as one value of the URL, `predict`.
 
 `attention.7:3.5-8~3~shown` asks about place 7. The first answer was the cells 3 and 5 to 8, the second answer was cell 3, and
 the truth is shown. `attention:` is a question without an answer yet. Commas separate several questions.
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 SHOWN = "shown"
-# Limits of what an address may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
+# Limits of what a URL may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
 MOST_QUESTIONS, MOST_RUNS = 8, 400
 NAME = re.compile(r"([a-z]{1,20})(?:\.(\d{1,4}))?", re.ASCII)
 RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
@@ -54,7 +54,7 @@ def written(predictions: Mapping[str, Prediction]) -> str:
 
 
 def read(value: str) -> dict[str, Prediction]:
-    """The questions in a text of the query parameter `predict`, by name. An address is untrusted: an invalid question is left
+    """The questions in a text of the query parameter `predict`, by name. A URL is untrusted: an invalid question is left
     out, and a question with an invalid answer is read without its answers."""
     predictions = {}
     for part in value.split(",")[:MOST_QUESTIONS]:
@@ -94,7 +94,7 @@ def written_cells(cells: Cells) -> str:
 
 
 def read_cells(piece: str) -> Cells | None:
-    """The cells of one answer, ascending; None if the text is invalid. An address is untrusted."""
+    """The cells of one answer, ascending; None if the text is invalid. A URL is untrusted."""
     if not piece:
         return ()
     runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]

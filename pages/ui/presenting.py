@@ -1,11 +1,11 @@
-"""Presenting: the page is shown on a projector, with everything larger and no sidebar. Its address has `present=1`."""
+"""Presenting: the page is shown on a projector, with everything larger and no sidebar. Its URL has `present=1`."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-# Name in the address and in the session.
+# Name in the URL and in the session.
 PRESENT = "present"
 # Factor for sizes in a figure. The text of an enlarged figure is at least `LEAST` px high.
 SCALE, LEAST = 1.6, 20.0

@@ -11,7 +11,7 @@ from transformer.figures.theme import STYLE_COLORS
 
 
 def style(file: Path) -> Markup:
-    """The CSS of a file as an HTML element. Put it before the HTML that it styles."""
+    """The CSS of a file as a `<style>` element. Put it before the HTML that it styles."""
     return style_element(file.read_text(encoding="utf-8"))
 
 

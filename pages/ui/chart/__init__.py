@@ -1,5 +1,4 @@
-"""A Plotly chart as a Streamlit component that updates the drawn chart instead of replacing it (README.md). It imports nothing
-of this app."""
+"""A Plotly chart as a Streamlit component that updates the chart in place (README.md). It imports nothing of this app."""
 
 import base64
 import json
@@ -57,8 +56,7 @@ def packed(spec: Mapping[str, Any]) -> Packed:
 
 
 def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
-    """The bytes to pass to a chart component as `data`: the length of the JSON (4 bytes, little-endian), the JSON, and the
-    numbers. `unpack.js` reads them.
+    """The bytes to pass to a chart as `data`: the length of the JSON (4 bytes, little-endian), the JSON, and the numbers.
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
@@ -94,8 +92,7 @@ def event(key: str, name: str) -> dict[str, Any]:
 
 
 def narrowness(key: str) -> int:
-    """How many of the widths in `narrow` (see `message`) are larger than the width of the chart with this key. 0 until the
-    browser reports it."""
+    """How many widths in `narrow` (see `message`) exceed the width of this key's chart. 0 until the browser reports it."""
     sent = st.session_state.get(key)
     count = sent.get("narrow") if isinstance(sent, Mapping) else None
     return count if type(count) is int and count > 0 else 0
