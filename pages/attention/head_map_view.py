@@ -41,8 +41,8 @@ MOST_LINKS = 40
 
 
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of one head as a heatmap, and below it the tokens that the model has written. `shown` is `trace`, or the
-    same trace with pieces joined to words (`pick_words`). `layer` and `head` are counted from 0."""
+    """Draw the weights of one head as a heatmap; if its queries predict the model's answer, list its tokens. `shown` is
+    `trace`, or the same trace with pieces joined to words (`pick_words`). `layer` and `head` are counted from 0."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
