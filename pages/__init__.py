@@ -1,2 +1,2 @@
-"""The pages of the app. Page scripts lie in the folders below, never directly here, where Streamlit would run them without
-`app.py`."""
+"""The pages of the app, one folder for each. No page script lies directly in `pages`, because Streamlit would run such a script
+without `app.py`."""

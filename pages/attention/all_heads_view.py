@@ -53,7 +53,7 @@ def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManag
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw one head as a small heatmap. `shown` is the trace, between tokens or words; `layer` and `head` count from 0."""
+    """Draw one head as a small heatmap. `shown` is the trace, of tokens or whole words; `layer` and `head` are from 0."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     title = head_title(kind, layer, head)
@@ -68,8 +68,8 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
 
 def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: AbstractContextManager[object]) -> None:
     """Draw every head of one kind of attention as a small heatmap in the container `tiles`, with the head at `layer` and `head`
-    (from 0) marked. Outside of it, draw the picker of their order and the menu that saves them. A click on a heatmap picks its
-    head."""
+    (from 0) marked. Outside of `tiles`, draw a picker of the heatmaps' order and the menu that saves them. A click on a heatmap
+    picks its head."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     layers, heads = shown.layers(kind), shown.heads(kind)

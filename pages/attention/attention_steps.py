@@ -35,7 +35,7 @@ Cell = tuple[int, int]
 LISTED, LISTED_HEIGHT = 600, 130
 ACROSS = 3
 NARROW_ACROSS = 3  # matrices in a line of the overview, if the page is narrow
-# Names in the address. `query`: the query that is followed, below a large map and through the matrices of all steps. `row`: the
+# Names in the URL. `query`: the query that is followed, below a large map and through the matrices of all steps. `row`: the
 # row of the opened number in the matrix of its step.
 QUERY, ROW = "query", "row"
 
@@ -88,9 +88,9 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
 
 def take_linked_row(count: int) -> None:
-    """If a link has `row` but no `query`, follow the query with that index: some links name only the row of a number, and older
-    ones the row of a large map. Call it before the followed row is read, if rows are queries. `count` is the number of rows;
-    another index is refused."""
+    """If the URL has `row` but no `query`, take `row` as the index of the query to frame in the figures: some links have
+    only the row of a number, older links the row of a large map. Refuse an index of `count`, the number of queries, or above.
+    Call this before the framed query is read, if the rows of the figure are queries."""
     asked = unread(ROW)
     if asked is None or QUERY in st.query_params:
         return
@@ -108,7 +108,7 @@ def take_linked_row(count: int) -> None:
 
 def open_number(step: str, row: object, column: object, query: object = None) -> None:
     """Open the computation of one number of the step named `step`, after a click on its cell. Row and column come from the
-    browser, counted from 0; other values open nothing. `query` is the query to follow; None keeps the current one."""
+    browser, from 0; invalid ones open nothing. `query` is the index of the query to frame; None keeps the current one."""
     if is_index(row) and is_index(column):
         for name, value in {"part": "steps", "step": step, ROW: row, "column": column, QUERY: query}.items():
             if value is not None:

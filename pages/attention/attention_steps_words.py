@@ -18,7 +18,7 @@ from transformer.tracing.paths import Kind
 
 
 def say(step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
-    """Show a step's reason, its formula and its shape."""
+    """Draw the reason for a step of attention, its formula and its shape. `head` is counted from 0."""
     step_words = text("steps")["steps"][step.name]
     st.markdown(_why(step_words, step, config, kind))
     st.latex(_formula(step_words, step, config, kind, head))

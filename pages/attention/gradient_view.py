@@ -1,4 +1,4 @@
-"""Gradients beside attention: does a head look at what matters for a token that is written?"""
+"""Weights of a head beside weight × gradient: does a head attend to the tokens that matter for a predicted token?"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,8 +33,8 @@ FEW = 3  # fewer tokens have no order worth comparing
 
 
 def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head beside weight × gradient for one picked token. If the head's queries are on the side of the
-    output, also compare the weights in the row that predicts this token with input × gradient of each key."""
+    """Draw the weights of a head beside weight × gradient of a picked token's log-probability. If the head's queries are on the
+    side of the output, also compare the weights in the row that predicts this token with input × gradient of each key."""
     words = text("gradients")
     if view.pipeline.output_kind != "tokens":
         st.info(words["no_tokens"], icon=":material/info:")

@@ -28,7 +28,8 @@ LEAST_REPEATED = 4
 
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
-    """Measure → its value for every [layer, head] of one kind of attention, for the first text of this run."""
+    """Name of a measure → its value for every [layer, head] of one kind of attention, for the first text of the view. `shown`
+    is the view's trace, of tokens or of whole words."""
     return view.run(_measured, view, kind, isinstance(shown, WordTrace))
 
 
@@ -45,7 +46,7 @@ def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
 
 
 def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
-    """The keys of `head_measures`, without computing the values, because every click needs the keys."""
+    """The names of the measures in `head_measures`, without computing their values, because every click needs the names."""
     aligned, (tokens, _) = _aligned(view, shown, kind), shown.tokens(kind)
     left_out = set() if aligned is not None and aligned.any() else {"alignment"}
     if kind == "cross" or len(set(tokens)) == len(tokens):
@@ -65,7 +66,7 @@ def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:
-    """A table with a row for each head and a column for each measure. Layers and heads are counted from 1."""
+    """A table with a row for each head and a column for each measure. Its layers and heads are counted from 1."""
     words = text("head_patterns")
     layers, heads = next(iter(measures.values())).shape
     places = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]
@@ -76,8 +77,8 @@ def table(measures: dict[str, PerHead]) -> pd.DataFrame:
 
 
 def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
-    """The strongest pattern of a head as a sentence. If no pattern is clear, the sentence says how widely its attention is
-    spread."""
+    """A sentence about the strongest attention pattern of a head. If no pattern is clear, a sentence about how widely its
+    attention is spread. `layer` and `head` are counted from 0."""
     words = text("head_patterns")
     shares = {name: float(measures[name][layer, head]) for name in TELLING if name in measures and name in SHARES}
     best = max(shares, key=lambda name: round(shares[name], 2))
@@ -88,7 +89,7 @@ def in_words(measures: dict[str, PerHead], layer: int, head: int) -> str:
 
 
 def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the sentence and the numbers of this head, and a table of all heads of this kind of attention."""
+    """Draw the attention pattern of a head as a sentence and as numbers, and a table of all heads of this kind of attention."""
     words = text("head_patterns")
     measures = head_measures(view, shown, kind)
     st.markdown(f"**{in_words(measures, layer, head)}**")
@@ -106,9 +107,9 @@ def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> 
 
 
 def induction_head(view: View, trace: Trace) -> Head | None:
-    """The induction head of a decoder alone: the head with the largest share of its weight on the tokens right after earlier
-    copies of the query's token, in this run. None for a model with an encoder, for a text that hardly repeats itself, or if no
-    head has a clear share."""
+    """The induction head of a decoder-only model: the head with the largest share of its weight on the tokens right after
+    earlier copies of the query's token, in this trace. None for a model with an encoder, for a text with few repeated tokens,
+    or if that share is below `CLEAR`."""
     tokens = trace.target_tokens[0] if trace.kinds == (Kind.DECODER,) else ()
     if len(tokens) - len(set(tokens)) < LEAST_REPEATED:
         return None
@@ -118,7 +119,7 @@ def induction_head(view: View, trace: Trace) -> Head | None:
 
 
 def say_induction(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
-    """If this head is the induction head (`induction_head`), write where it looks and what such a head is for."""
+    """If this head is the induction head (`induction_head`), write to which tokens it attends and what such a head can do."""
     if induction_head(view, trace) == (kind, layer, head):
         of_head = float(head_measures(view, trace, kind)["induction"][layer, head])
         st.markdown(text("attention")["induction_says"].format(share=share(of_head)))

@@ -1,4 +1,4 @@
-"""Predict where a head looks: a row or the map is hidden, the learner marks cells, then marks and weights are shown
+"""Predict to which keys a head attends: the weights are hidden, the learner marks cells, then marks and weights are shown
 together."""
 
 from typing import NamedTuple
@@ -55,8 +55,8 @@ class Question(NamedTuple):
 
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
-    """The question about this head, if the learner has opened one. Otherwise draws the button that opens it, and returns
-    None."""
+    """The question about this head, if the learner has opened one. If not, draw the button that opens it, and return None.
+    `layer` and `head` are counted from 0."""
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
     subject = (view.key, view.source, view.target, kind, layer, head)
@@ -79,8 +79,8 @@ def _special(view: View, trace: Trace, side: Side) -> Bool[np.ndarray, " positio
 
 
 def show_question(question: Question | None, title: str) -> bool:
-    """Draw the question, or after the answer the true weights with the marks on them; draw nothing for None. Returns whether
-    the page must still hide the weights."""
+    """Draw the question, or after the answer the true weights with the learner's marks on them; draw nothing for None. Returns
+    whether the page must still hide the weights. `title` names the head."""
     if question is None:
         return False
     words = text("prediction")["attention"]

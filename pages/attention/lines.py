@@ -19,10 +19,10 @@ THRESHOLD = 0.05  # at first, smaller weights have no line
 
 
 class LinesState(NamedTuple):
-    """The locked tokens, the heads that are on, and the threshold, as the visitor set them.
+    """The choices of a visitor in the picture that draws attention weights as lines.
 
     Attributes:
-        locked: `query` or `key`, and the position of each locked token: first the queries, ascending.
+        locked: `query` or `key`, and the position of each token that was clicked to draw only its lines: queries first.
         heads: the heads whose lines are drawn, counted from 0, ascending.
         threshold: weights below it have no line.
     """
@@ -49,9 +49,9 @@ def lines(
 ) -> LinesState:
     """Draw the heads of one layer as lines from queries (left) to keys (right); returns the visitor's choices.
 
-    Hovering over a token needs no rerun. Locking a token, switching a head, or releasing the threshold slider starts one.
-    `heads`, `locked` and `threshold` are initial values; as with any widget, the visitor's choice replaces them until `key`
-    changes. A lock belongs to a position, so it stays when the tokens change.
+    A click on a token locks it: only the lines of locked tokens stay drawn. A lock belongs to a position, so it stays when the
+    tokens change. Hovering needs no rerun; a lock, a switched head or a released threshold slider starts a rerun. `heads`,
+    `locked` and `threshold` are initial values; as with any widget, the visitor's choice replaces them until `key` changes.
 
     Args:
         weights: from 0 to 1.
@@ -62,8 +62,8 @@ def lines(
         threshold: weights below it have no line.
         on_change: called before the rerun that a change starts. In this callback, `heads_on` returns the heads that are on
             after the change.
-        head: the head picked elsewhere on the page. When it changes, the new head is switched on. The new head replaces the
-            former one if only the former head was on; otherwise the new head is added.
+        head: the head picked elsewhere on the page. When it changes, the new head is switched on, and if only the former head
+            was on, the former head is switched off.
 
     Raises:
         ValueError: the shapes of the arrays differ, or do not match the tokens.
@@ -85,8 +85,8 @@ def lines(
 def lines_data(
     shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], state: LinesState, head: int | None
 ) -> dict[str, Any]:
-    """The data for `lines.js` except the weights: tokens, colours, words and the initial `state`. The arguments are as for
-    `lines`; `shape` is the shape of the weights."""
+    """The data for `lines.js` except the weights: tokens, colours, words and the initial `state`. The other arguments are as
+    for `lines`; `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],

@@ -1,4 +1,4 @@
-"""The heads of a layer as lines between two columns of tokens. The address holds the locks, the heads and the threshold."""
+"""The heads of a layer as lines between two columns of tokens. The URL holds the locks, the heads and the threshold."""
 
 import re
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from transformer.tracing.paths import Kind
 
 
 def show_lines(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Show the heads of a layer as lines between two columns of tokens. The locks, heads and threshold are kept in the URL. If
-    a token is locked, a button opens the steps of the picked head at the first of these. `shown` is `trace`, or the same trace
-    with pieces joined to words.
+    """Draw the heads of a layer as lines between two columns of tokens. The URL keeps which tokens are locked (clicked), which
+    heads are on, and the threshold. If a token is locked, a button opens the steps of the picked head at the first locked
+    token. `shown` is `trace`, or the same trace with pieces joined to words.
 
     The picked head is always switched on (unless all heads are off), because the heading above names it.
     """
@@ -85,33 +85,33 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
-    """Whether the visitor switched off the picked head, so that another head must be picked: `head` was on in `before` and is
-    not in `on`. Always False if no head is on. Also False if `head` was not on before: then it was picked while the browser's
-    report of an earlier change was on its way."""
+    """Whether the visitor switched off the picked head, so that another head must be picked: `head` is in `before`, the heads
+    that were on, and not in `on`, the heads that are on now. False if no head is on. Also False if `head` was not on before:
+    then `head` was picked before the browser's report of an earlier change arrived."""
     return bool(on) and head in before and head not in on
 
 
 def _locked_in_url() -> list[tuple[str, int]]:
-    """The locked tokens in the address, as pairs of `query` or `key` and a position, counted from 0."""
+    """The locked tokens in the URL, as pairs of `query` or `key` and a position, counted from 0."""
     sides = {"q": "query", "k": "key"}
     tokens = (part for part in st.query_params.get("locked", "").split(",") if part[:1] in sides and part[1:].isdecimal())
     return [(sides[part[0]], int(part[1:])) for part in tokens if len(part) < 6]
 
 
 def _heads_in_url(count: int) -> tuple[int, ...]:
-    """The heads that are on in the address, out of `count` heads; counted from 0. Empty if it names none."""
+    """The heads that are on in the URL, out of `count` heads; counted from 0. Empty if it names none."""
     parts = st.query_params.get("heads", "").split(",")
     return tuple(int(part) - 1 for part in parts if part.isdecimal() and len(part) < 4 and 1 <= int(part) <= count)
 
 
 def _threshold_in_url() -> float:
-    """The weight below which no line is drawn: from the address, or `THRESHOLD`."""
+    """The weight below which no line is drawn: from the URL, or `THRESHOLD`."""
     number = re.fullmatch(r"0\.\d{1,4}|[01]", st.query_params.get("threshold", ""))
     return float(number[0]) if number else THRESHOLD
 
 
 def _write_to_url(state: LinesState, head: int) -> None:
-    """Put the state of the lines into the address. Values that are the default for this head are left out."""
+    """Put the state of the lines into the URL. Values that are the default for this head are left out."""
     _put("locked", ",".join(f"{side[0]}{position}" for side, position in state.locked))
     _put("heads", ",".join(str(position + 1) for position in state.heads) if tuple(state.heads) != (head,) else "")
     _put("threshold", f"{state.threshold:.2f}" if state.threshold != THRESHOLD else "")

@@ -27,7 +27,7 @@ from pages.ui.prediction import is_open
 from pages.ui.text import text
 from transformer.network.attention import MultiHeadAttention
 
-# Looks that compute with the numbers of the run itself, so their tokens are always the pieces, not the joined words.
+# Ways to show the picked head that compute with the run's own numbers, so their tokens are always the pieces, not joined words.
 COMPUTED = ("steps", "gradient", "what-if")
 
 

@@ -16,8 +16,8 @@ from transformer.tracing.paths import Kind
 
 
 def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head in the first run, A, and in the second run, B, and B − A. `shown` is A's trace, between tokens
-    or words."""
+    """Draw the weights of a head in the first run, A, and in the second run, B, and B − A. `shown` is the trace of A, of tokens
+    or of whole words. `layer` and `head` are counted from 0."""
     of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
     queries, keys = map_names(view, difference, kind)

@@ -37,7 +37,7 @@ _mount = mounted(Path(__file__).with_name("player"), PLAYBACK_STYLE, BARS_STYLE)
 
 
 def show_plain_answer(view: View) -> None:
-    """Draw the answer as the banner of every page does, but from the steps of this page, so that it is not computed again."""
+    """Draw the line with the answer that all pages have, made from this page's decoding steps to save computing it again."""
     run = run_of(view, PLAIN)
     ids = run.generation.ids()
     # `view.answer()` contains the unknown words of the source. The steps have `<unk>` in their place.
@@ -49,8 +49,8 @@ def show_plain_answer(view: View) -> None:
 
 
 def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
-    """Draw the player and the buttons that save its content. `of` has the positions of each word's pieces if the text is shown
-    in words; otherwise it is empty."""
+    """Draw the player, which shows an answer token by token, and the buttons that save its content. `of` has the positions of
+    each word's pieces if the text is shown in words; otherwise it is empty."""
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -39,8 +39,8 @@ class Run:
 
     @property
     def chain(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses of the best answer, one for each of its tokens. The last can be `<eos>`, or a token beyond the limit
-        of an answer, which is not part of it."""
+        """For each token of the best answer, the hypothesis that ends with it. The last token can be `<eos>`, or a token beyond
+        the limit of an answer, which is not part of the answer."""
         return self.generation.chain(self.generation.best)
 
     @property
@@ -79,7 +79,7 @@ class Run:
         return self.pipeline.vocabulary("target").tokens_of(list(ids))
 
     def step(self, made: Hypothesis) -> DecodingStep:
-        """The step that made a hypothesis."""
+        """The decoding step that wrote the last token of a hypothesis."""
         return self.generation.steps[made.step]
 
     def distributions(self, made: Hypothesis) -> Float[np.ndarray, "stage token"]:
@@ -111,24 +111,24 @@ class Run:
         return [*self.tokens_of(top), *rest]
 
     def rank(self, made: Hypothesis) -> int:
-        """The rank of the written token by the model's own probabilities; 1 is the most probable."""
+        """The rank of a hypothesis's last token by the model's own probabilities; 1 is the most probable."""
         own = self.own(made)
         return 1 + int((own > own[made.token]).sum())
 
     def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
-        """The attention weights of the last position that the step of a hypothesis read, for one head, or if `head` is None, as
-        the mean over the heads of the layer. Layers and heads are counted from 0."""
+        """The attention weights of the last position that the decoder read in the step that made a hypothesis: those of one
+        head, or if `head` is None, their mean over the heads of the layer. Layers and heads are counted from 0."""
         weights = self.step(made).attention(kind, made.row)[layer].numpy()
         return weights.mean(0) if head is None else weights[head]
 
 
 def run_of(view: View, settings: Settings) -> Run:
-    """The run of a view's model for the first text of the view."""
+    """The answer of a view's model to the first text of the view, step by step, written with these settings."""
     return Run(view.pipeline, view.encoding("source"), generate(view, settings), settings)
 
 
 def reason(run: Run, made: Hypothesis) -> str:
-    """A sentence of plain text that says why a token was chosen."""
+    """A sentence of plain text about why the last token of a hypothesis was chosen."""
     words, step, (token,) = text("decoding")["why"], run.step(made), run.tokens_of([made.token])
     rank, own = run.rank(made), run.own(made)
     best = run.tokens_of([int(own.argmax())])[0]
@@ -157,7 +157,7 @@ def reason(run: Run, made: Hypothesis) -> str:
 
 
 def without_special_tokens(run: Run, made: Hypothesis) -> bool:
-    """Whether the token was chosen from the probabilities without special tokens, which the model must not write."""
+    """Whether the last token of a hypothesis was chosen after special tokens that the model must not write were excluded."""
     return run.step(made).stages[-1].by == ALLOWED
 
 

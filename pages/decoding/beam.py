@@ -30,7 +30,7 @@ KEY, NODE = "beam-tree", "node"
 
 
 def show_beam(view: View, run: Run, of: tuple[Group, ...]) -> None:
-    """Draw the tree, the hypotheses kept to the end, and the picked node. For a method other than beam search, only say so.
+    """Draw the tree of beam search, the hypotheses kept to the end, and the picked node. For another method, draw only a note.
     `of` has the positions of each word's pieces if the text is shown in words; otherwise it is empty."""
     words, method = text("decoding"), run.settings.method
     if not isinstance(method, Beam):

@@ -24,8 +24,8 @@ WARM, COLD = 2.0, 0.5  # two example temperatures for the sentence that is shown
 
 
 def show_distribution(run: Run, made: Hypothesis) -> None:
-    """Draw the distribution from which a token was chosen, after each logits processor. For sampling, also offer a
-    hundred samples."""
+    """Draw the distribution from which the last token of a hypothesis was chosen, before and after each logits processor. For
+    sampling, also offer a hundred samples."""
     words, step, method = text("decoding"), run.step(made), run.settings.method
     forced = [words["stages_forced"]] if step.forced else []
     if len(step.stages) == 1 and not isinstance(method, Sample):  # the bars of the player already show the whole distribution
@@ -102,7 +102,7 @@ def _show_temperature(run: Run, made: Hypothesis) -> None:
 
 
 def stage_title(stage: Stage) -> str:
-    """The name of a stage of the distribution, with the value of its logits processor if it has one."""
+    """The displayed name of a stage of a distribution; for the stage of a logits processor, with the processor's value."""
     words = text("decoding")
     if isinstance(stage.by, str):
         return words["stage"][{OWN: "own", ALLOWED: "allowed"}[stage.by]]

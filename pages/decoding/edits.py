@@ -14,7 +14,7 @@ from transformer.tracing.phrases import all_interventions, at_head
 
 
 def edits_in_force(view: View) -> Edits:
-    """The edits of the model in the session or in the link. If there are any, their list is drawn.
+    """The edits of the model in the session or in the link. If there are any, also draw their list.
 
     Raises:
         InputError: a line of the list is not an edit, or it names a place that the model or the text does not have.
@@ -29,7 +29,7 @@ def edits_in_force(view: View) -> Edits:
 
 
 def show_edits(view: View, run: Run) -> None:
-    """Draw buttons that add edits, and the answers without and with them."""
+    """Draw buttons that add edits of the model, and if there are edits, the answers without and with them."""
     words, whatif = text("decoding"), text("whatif")
     st.markdown(words["edits_text"])
     layers, heads = run.heads(run.kinds[0])

@@ -19,11 +19,11 @@ BETWEEN = re.compile(r", (?=\d+ )")
 
 
 class Forced(NamedTuple):
-    """The tokens that the visitor forces, typed or clicked.
+    """The tokens that the visitor forces: the answer must have each of them at a given step.
 
     Attributes:
-        tokens: those that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
-        problems: for each of the others, a sentence in Markdown that says why it cannot be forced.
+        tokens: the tokens that can be forced, as (step, id) pairs in the order of their steps. Steps are counted from 0.
+        problems: for each other token, a sentence in Markdown that says why it cannot be forced.
     """
 
     tokens: tuple[tuple[int, int], ...]
@@ -31,8 +31,8 @@ class Forced(NamedTuple):
 
 
 def forced_tokens(view: View, run: Run) -> Forced:
-    """The forced tokens of the session or of the link. Each step must exist in the answer that is written with all forced
-    tokens."""
+    """The forced tokens of the session or of the link. A token cannot be forced at a step that the answer with the other forced
+    tokens does not have. `run` is the answer without forced tokens."""
 
     def read(asked: str | None) -> list[str]:
         return [phrase[:SEARCH_CHARACTERS] for phrase in BETWEEN.split(asked or "") if phrase.strip()][:MOST_FORCED]
@@ -67,14 +67,14 @@ def forced_tokens(view: View, run: Run) -> Forced:
 
 
 def with_forced(view: View, run: Run, tokens: tuple[tuple[int, int], ...]) -> Run:
-    """The run with these forced tokens and the other settings of `run`. `tokens` are (step, id) pairs; steps are counted from
-    0."""
+    """The answer with these forced tokens, and otherwise the settings of `run`. `tokens` are (step, id) pairs; steps are
+    counted from 0."""
     return run_of(view, run.settings.with_forced(tokens))
 
 
 def force(step: int, token: str) -> None:
-    """Force a token at a step, counted from 1. It replaces a token that was forced at this step before. Call this in a
-    callback."""
+    """Force the answer to have a token at a step, counted from 1. This replaces a token that was forced at this step before.
+    Call it in a callback."""
     take_back(step)
     st.session_state[FORCE] = [*st.session_state[FORCE], f"{step} {token}"[:SEARCH_CHARACTERS]][-MOST_FORCED:]
 

@@ -75,8 +75,8 @@ def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
 
 
 def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
-    """Draw the contribution of each part of the model to the logit of a token, or to its difference from a second token's
-    logit."""
+    """Draw the contribution of each part of the model to the logit of a hypothesis's last token, or to the difference of this
+    logit from that of a second, picked token."""
     words, readout, step = text("decoding"), _readout(view), run.step(made)
     if readout is None:
         return
@@ -139,7 +139,7 @@ def _readout(view: View) -> Readout | None:
 
 
 def part_name(part: Part) -> str:
-    """The name of a part of the model that contributes to a logit."""
+    """The name, as shown on the page, of a part of the model that contributes to a logit. It counts layers and heads from 1."""
     template = text("decoding")["part"][part.name]
     layer, head = (None if index is None else index + 1 for index in (part.layer, part.head))
     return template.format(layer=layer, head=head)

@@ -16,8 +16,8 @@ NEXT = "next"
 
 
 def show_guess(view: View, run: Run, step: int) -> bool | None:
-    """Draw one of three things: the button that opens a question, the question, or after its answer, the rank of the guess in
-    the model's distribution.
+    """Draw one of three things about the token of a step (from 0): the button that opens the question which token comes next,
+    this question, or after its answer, the rank of the guess in the model's distribution.
 
     Returns:
         Whether the page must still hide the token; None if no question is open.

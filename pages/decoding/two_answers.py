@@ -32,7 +32,7 @@ def second_answer(view: View, run: Run, edits: Edits) -> Run:
 
 def show_both_steps(run: Run, other: Run, step: int) -> None:
     """Draw the probabilities of the most probable tokens at a step, counted from 0, of two answers, and how they differ. If the
-    other answer has no such step, only say so."""
+    other answer has no such step, draw only a note."""
     words = text("second_run")
     if step >= len(other.chain):
         st.info(words["step_missing"].format(step=step + 1, count=len(other.chain)), icon=":material/info:")

@@ -1,4 +1,4 @@
-"""The map of a model as elements, which `map.js` puts into the page. The script adds what moves: layers, weights and lines."""
+"""The map of a model as HTML elements (lists) that `map.js` puts into the page. `map.js` adds layers, weights and lines."""
 
 import json
 import re
@@ -18,7 +18,8 @@ MASK_TERMS = {"source": "padding mask", "causal": "causal mask"}
 
 
 class MapElements:
-    """Makes the elements of a map. Make the blocks in the order of the data flow: each new callout gets the next number.
+    """Makes the HTML elements of a map. A callout is a numbered line of text about a block. Make the blocks in the order of the
+    data flow: each new callout gets the next number.
 
     Attributes:
         links: the links of all elements. The attribute `data-link` of an element is the index of its link in this list.
@@ -32,7 +33,7 @@ class MapElements:
         Args:
             depths: stack → its number of layers.
             heads: kind of attention → shape, bytes and tokens of its weights; None if the heads have no pictures.
-            base: the address parameters that all links have.
+            base: the query parameters that all links have.
             numbered: whether the blocks with a callout have numbers.
         """
         self.words = text("home")["map"]
@@ -58,8 +59,8 @@ class MapElements:
         return ["section", attributes, ["h3", {}, name], *blocks]
 
     def stack(self, stack: str, callout: str, *blocks: Element) -> Element:
-        """The frame around the `blocks` of one layer, with a button for each layer of the `stack`. With a `callout` (empty for
-        none), no block may have a callout, because the blocks are numbered before the frame."""
+        """The frame around the `blocks` of one layer, with a button for each layer of the `stack`. If the frame has a `callout`
+        (not empty), no block may have one, because the blocks would be numbered before the frame."""
         words, count = self.words, self._depths[stack]
         buttons: list[Element] = [
             ["button", {"type": "button", "data-layer": layer, "aria-label": words["layer"].format(layer=layer)}, str(layer)]
@@ -104,6 +105,7 @@ class MapElements:
         """The tokens that a model wrote, each with its probability. Each is a link to the step that wrote it.
 
         Args:
+            says, shares: the label above the tokens; the probability of each token as text.
             steps: the number of the step that wrote each token, counted from 1.
             tips: a text about each token.
         """

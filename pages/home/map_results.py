@@ -23,8 +23,8 @@ TIP_TOKENS = 5
 
 
 def results(drawn: MapElements, view: View, trace: Trace, side: Side, joined: bool) -> list[Element]:
-    """The blocks after the last layer of a model. `side` is the side of its last stack: `source` for an encoder, `target` for a
-    decoder. If `joined`, the pieces of a word that the model writes are shown as one token."""
+    """The blocks of the map (`drawn`) after the last layer of a model. `side` is the side of its last stack: `source` for an
+    encoder, `target` for a decoder. If `joined`, the pieces of a word that the model writes are shown as one token."""
     words, kind, count = drawn.words, view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
         note = words["size"].format(count=count, width=trace.config.d_model)

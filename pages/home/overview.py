@@ -1,4 +1,4 @@
-"""The parts around the map: the model in numbers, examples to start from, and the stops of the tour."""
+"""The parts around the map: the model in numbers, examples to start from, and the pages of the tour."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -74,7 +74,7 @@ def _show_by_length(by_length: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def show_starts() -> None:
-    """Draw the curated examples. Each has its own model, texts and page. Examples with a missing model are left out."""
+    """Draw links to examples, each with its own model, texts and page. Examples whose model is missing are left out."""
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
     cards = [
@@ -111,7 +111,7 @@ def show_first_lesson() -> None:
 
 
 def show_tour() -> None:
-    """Draw a card for each page of the tour but the first, which is this page."""
+    """Draw a link, with a sentence, to each page of the tour but the first, which is this page."""
     words, stops = text("home"), [name_of(stop) for stop in tour()]
     heading = words["tour_heading"].format(count=counted(len(stops)))
     st.header(heading, anchor="tour")
@@ -120,6 +120,6 @@ def show_tour() -> None:
 
 
 def counted(count: int) -> str:
-    """A number as a word if it is small, otherwise in digits."""
+    """A number as a word of the page's language if it is small, otherwise in digits."""
     names = text("home")["counts"]
     return names[count] if count < len(names) else str(count)

@@ -1,5 +1,5 @@
-"""Links on the Home page, each to a page with choices to make there. And the cards that are such links: the stops of the
-tour, and examples to start from.
+"""Links on the Home page that open another page and set widgets there, and such links as cards: the pages of the tour, and
+examples to start from.
 
 Each is an ordinary link that keeps the visitor's model and texts, so it can be opened in a new tab. A plain click stays in the
 session instead of loading the app again (`links.js`).
@@ -22,7 +22,7 @@ _mount = mounted(Path(__file__).with_name("cards"))
 
 
 class Link(NamedTuple):
-    """A link to a page, with choices to make there.
+    """A link that opens a page and sets widgets there.
 
     Attributes:
         page: the name of the page, which is the name of its folder.
@@ -44,11 +44,11 @@ def sidebar_query() -> dict[str, Any]:
 
 
 def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
-    """A link in the form that a component reads, or None if its page does not exist.
+    """A link as JSON data for the scripts of a component, or None if its page does not exist.
 
     Args:
-        base: further parameters of the address: `kept_in_links()`, read once for all links of a component. If `link` has no
-            model and no texts, also `sidebar_query()`.
+        base: further query parameters: `kept_in_links()`, read once for all links of a component; and if `link` has
+            no model and no texts, `sidebar_query()`.
     """
     if all(name_of(file) != link.page for file in page_files()):
         return None
@@ -56,7 +56,7 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class Card(NamedTuple):
-    """One card. `says` is what the linked page shows, with `code` between backticks; `small` is a line above the title."""
+    """A link drawn as a box. `says`: a sentence about the page, with `code` in backticks; `small`: a line above the title."""
 
     title: str
     says: str
@@ -69,7 +69,7 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
     Args:
         label: the name of the list of cards for screen readers.
-        base: parameters that every card's address has, besides the card's own parameters and `kept_in_links()`.
+        base: query parameters that every card's link has, besides the card's own parameters and `kept_in_links()`.
         first: the number of the first card; 0 if the cards have no numbers.
     """
     base = {**kept_in_links(), **base}
@@ -80,7 +80,7 @@ def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any]
 
 
 def _element(card: Card, place: int, number: int) -> Element:
-    """A card as a link. `place` is the index of its address in the list of links; `number` is shown unless it is 0."""
+    """A card as a link. `place` is its index in the list of links; `number` is shown unless it is 0."""
     small = [["span", {"class": "small"}, card.small]] if card.small else []
     numbered = [["span", {"class": "number"}, str(number)]] if number else []
     title, says = ["span", {"class": "title"}, *numbered, card.title], ["span", {"class": "says"}, *inline(card.says)]

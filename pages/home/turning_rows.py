@@ -1,4 +1,4 @@
-"""The head that turns, in two rows: one adjective decides which noun it attends to when the model writes *il* or *elle*."""
+"""A cross-attention head in two sentences: an adjective decides to which noun it attends when *il* or *elle* is written."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ MODEL = "english-french"
 
 
 class Run(NamedTuple):
-    """The run on one of the two sentences.
+    """The model's run on one of the two compared sentences.
 
     Attributes:
         source, answer: the sentence and the model's answer.
@@ -47,13 +47,13 @@ class Run(NamedTuple):
 
 
 def can_turn() -> bool:
-    """Whether the app has the model whose head turns."""
+    """Whether the app has the model with the head that this module shows."""
     return MODEL in available()
 
 
 @st.fragment
 def show_turning_rows() -> None:
-    """Draw a switch between the two adjectives, both rows of the head, and what the model answers."""
+    """Draw a switch between the two adjectives, the head's attention weights in both sentences, and the model's answer."""
     words = text("home")["turning"]
     try:
         head = card_head(MODEL, "turning")

@@ -33,7 +33,7 @@ LONG, LONG_HEIGHT = 900, 260  # text of more than LONG characters scrolls in a b
 
 
 def show_calls(view: View, trace: Trace) -> None:
-    """Show the picked tree, the picked call of the tree, and below them the configuration, folded."""
+    """Draw the tree of calls that build the model or run it, the picked call, and below them the folded configuration."""
     words, model = text("calls"), own_network(view)
     if model is None:
         return
@@ -157,7 +157,8 @@ def _configuration(config: TransformerConfig) -> None:
 
 
 def fields_table(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
-    """An HTML table that becomes a list on a narrow screen, because five columns of text do not fit there."""
+    """An HTML table that becomes a list on a narrow screen, because five columns of text do not fit there. `columns` has the
+    headings; the first two values of each row are the name of a field and its value."""
     nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
     head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)
     lines = []

@@ -16,7 +16,7 @@ from transformer.network.cost import ALONG, WORK, crossing, growth
 
 
 def show_growth(trace: Trace) -> None:
-    """Draw pickers of what is counted and of a size, and the cost of each kind of work against this size."""
+    """Draw pickers of a cost (such as FLOPs) and of a size of the model or text, and each kind of work's cost at each size."""
     words, config, lengths = text("ledger"), trace.config, lengths_of(trace)
     st.markdown(words["growth_intro"])
     with st.container(horizontal=True, vertical_alignment="bottom"):

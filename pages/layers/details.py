@@ -1,6 +1,6 @@
-"""Details of a stop of the walk: shapes, statistics, formula, the code that computes it, and its parameters as pictures.
+"""Details of a tensor of the forward pass: shapes, statistics, formula, the code that computes it, pictures of its parameters.
 
-A click on a weight says what it does in this run.
+A click on a weight opens a computation that uses this weight in the present run.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,8 +38,8 @@ LEAST_ROW = 3  # px of a row: a matrix of the most rows is not higher than a scr
 
 
 def show_details(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, go: Callable[[str], None]) -> None:
-    """Show all details of a stop. Each input has a button, which calls `go` with the path of the input. `item` is the picked
-    text."""
+    """Draw the details of a stop (a tensor of the forward pass). Each input of the stop has a button, which calls `go` with the
+    path of the input. `item` is the index of the picked text in the batch."""
     words = text("walk")
     show_table(tuple(words["columns"]), _rows(view, trace, stops, stop))
     _statistics(trace, stop)

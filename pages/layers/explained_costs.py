@@ -49,7 +49,7 @@ def explain_amount(
     Args:
         model: the configuration and the lengths of that size.
         counted: what is counted, one of `COUNTED`.
-        work: the kind of work, a key of `amounts`; any other name stands for all together.
+        work: the kind of work, a key of `amounts`; any other name stands for all kinds together.
         along: what the size is, one of `transformer.network.cost.ALONG`.
         amounts: kind of work → its amount.
     """

@@ -1,4 +1,4 @@
-"""How a clicked number of somebody's own module was computed, as far as the file of its tensors tells."""
+"""How a clicked number of somebody's own module was computed, if the opened file has the tensors for this computation."""
 
 from collections.abc import Callable, Iterable
 
@@ -27,9 +27,9 @@ Place = tuple[int, int, int]
 def show_tensors(
     title: str, views: list[TensorView], cell_size: int, key: str, alt: str, explain: Callable[[TensorView, Place], None]
 ) -> None:
-    """Draw tensors side by side. A click on a cell opens below them what `explain` draws, called with the tensor and the place
-    of the cell's number; if a cell stands for several numbers, of the one with the greatest magnitude. The other arguments are
-    those of `tiles_figure` and `pages.ui.charts.show`."""
+    """Draw tensors side by side. A click on a cell calls `explain`, which draws below them, with the tensor and the place
+    (tile, row, column) of the cell's number. If a cell stands for several numbers, this is the number of greatest magnitude.
+    `title` is written above the tensors, `cell_size` is in px, and `key` and `alt` are as for `pages.ui.charts.show`."""
     figure = tiles_figure({title: views}, cell_size, figure_labels())
 
     def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
@@ -48,6 +48,7 @@ def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: T
     """Draw one exact value of a watched module, its place, and its computation from other recorded tensors.
 
     Args:
+        path, item: the path of the tensor, and the index of the text in the batch.
         view, matrix: the drawn matrix, and its index among the matrices of the tensor, counted from 0.
         at: the tile, the row and the column of the value in the view.
     """
@@ -58,8 +59,8 @@ def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: T
 
 
 def explain_recorded(path: str, place: Iterable[str], value: float, computed: tuple[Explanation, ...]) -> None:
-    """Draw a recorded number and how it was computed. `place` has the names of its row and its column, and `computed` is what
-    `watched_number` returned; empty if the computation is unknown."""
+    """Draw a number of the recorded tensor at `path`, and how it was computed. `place` has the names of its row and its column;
+    `computed` is a result of `watched_number`, which is empty if the computation is unknown."""
     words = text("module")["explained"]
     name = path.rpartition(".")[2]
     said = words["value"].format(path=literal(path), place=", ".join(place), value=number(value, DIGITS))
@@ -69,12 +70,12 @@ def explain_recorded(path: str, place: Iterable[str], value: float, computed: tu
 
 
 def explain_compared(path: str, ours: TensorView, theirs: TensorView | None, at: Place) -> None:
-    """Draw the exact numbers of both networks at one place, and their difference.
+    """Draw the exact numbers of two compared networks at one place of a tensor, and their difference.
 
     Args:
-        ours: a tensor of our network.
-        theirs: the tensor of the module that was compared with it; None if the module has none.
-        at: the place of the number in both.
+        ours: the tensor of our network.
+        theirs: the tensor of somebody's module that was compared with `ours`; None if the module has no such tensor.
+        at: the tile, the row and the column of the number in both tensors.
     """
     words, first = text("module")["explained"], float(ours.panel.values[at])
     place = {"path": literal(path), "place": ", ".join(named_place(ours, *at[1:]))}

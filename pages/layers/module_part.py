@@ -28,7 +28,7 @@ AXES = ("query", "key")
 
 
 def show_module() -> None:
-    """Draw the box for a file, and the tensors in it."""
+    """Draw the box for a file, and the tensors of somebody's module in the opened file."""
     words = text("module")
     st.header(words["title"], anchor="module")
     opened: Watched | ComparedRun | None = opened_file(FILE)

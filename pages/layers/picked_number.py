@@ -1,4 +1,4 @@
-"""The number of a clicked cell of the walk, and how it was computed."""
+"""The number of a clicked cell in the picture of a tensor, and how it was computed."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from transformer.figures import KIND_COLORS
 from transformer.figures.panels import TensorView
 from transformer.tracing.paths import TensorPath
 
-# Key of the picked number in the session and in the address; session key of the stop whose picture contains this number.
+# Key of the picked number in the session and in the URL; session key of the stop whose picture contains this number.
 NUMBER, OF_STOP = "number", "number_of_stop"
 HEADS = ("head", "key_head")
 WRITTEN = re.compile(r"\d{1,4}(\.\d{1,5}){3}")
@@ -35,17 +35,18 @@ Picked = tuple[int, int, int, int]
 
 
 def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
-    """Pick the number at `at` (tile, row and column) of `view`, one of the tensors `views` of a picture. `view` may have only
-    some columns of that tensor. Call this in a callback."""
+    """Pick the number at `at` (tile, such as a head; row; column) of `view`, one of the tensors `views` of a picture. `view`
+    may have only some columns of that tensor. Call this in a callback."""
     tile, row, column = at
     index = next(index for index, each in enumerate(views) if each.path == view.path)
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
 
 
 def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
-    """Draw a line above the picture of a stop. If a number is picked, the line names it, and links to its computation below the
-    picture, because a picture can be higher than the screen. Otherwise the line says what a click does. Returns the picked
-    number. `head` is the head that the picture shows; None for all heads. `key` is the picture's key."""
+    """Draw a line of text above the picture of a stop (a tensor and its inputs `views`). If a number is picked, the line names
+    it, with a link to its computation below the picture, because a picture can be higher than the screen. Otherwise the line
+    tells what a click does. Returns the picked number: its view, tile, row and column, from 0; None if no number is picked.
+    `head` is the head that the picture shows; None for all heads. `key` is the picture's key."""
     words, picked = text("walk")["number"], _picked(stop, views)
     if picked is None:
         hint = "hint_binned" if binned(views) and opened_columns(key, views) is None else "hint"
@@ -57,7 +58,7 @@ def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView
 
 
 def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
-    """The number that is picked in the picture of a stop: from a click, or from the address. None if the number was picked at
+    """The number that is picked in the picture of a stop: from a click, or from the URL. None if the number was picked at
     another stop, or if it does not exist."""
     state = st.session_state
     seed(NUMBER, _read, lambda value: value if state.get(OF_STOP) == stop.path else None)
@@ -91,13 +92,13 @@ def show_picked(
     head: int | None,
     go: Callable[[str], None],
 ) -> None:
-    """Draw how a number of a view was computed. If the view is an input of the current stop, also draw a button that goes to
-    the stop at which it was made.
+    """Draw how a number of the drawn tensor was computed. If the tensor is an input of the current stop (the tensor that the
+    page explains), also draw a button that goes to the input.
 
     Args:
-        at: the tile, the row and the column of the number.
-        item, head: the text of the batch and the head that the view shows; None for all heads.
-        go: called with the path of the stop to go to.
+        drawn, at: the drawn tensor, and the tile, the row and the column of the number in it.
+        item, head: the text of the batch and the head that the picture shows, from 0; None for all heads.
+        go: called with the path of the tensor to go to.
     """
     words, (tile, row, column) = text("walk"), at
     with card("number"):
@@ -123,7 +124,7 @@ def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
 
 
 def pick_result(stop: Stop, at: tuple[int, int, int]) -> None:
-    """Pick a number of the result of a stop, and show all heads, so that the number is in the picture. Call this in a callback.
+    """Pick a number of the tensor of a stop, and show all heads, so that the number is in the picture. Call this in a callback.
 
     Args:
         at: the tile, the row and the column of the number among all heads.
@@ -138,7 +139,7 @@ def _pick_in_result(stop: Stop, at: Sequence[int]) -> None:
 
 
 def _written(picked: Iterable[int]) -> str:
-    """A picked number as it is written in an address."""
+    """A picked number as it is written in a URL."""
     return ".".join(map(str, picked))
 
 

@@ -1,4 +1,4 @@
-"""The texts about a stop of the walk: its title, its heading, the reason for the step, and its formula."""
+"""The texts about a stop (a tensor of the forward pass): its title, its heading, the reason for its step, and its formula."""
 
 from collections.abc import Mapping
 from string import Template
@@ -20,8 +20,8 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    """The title of a stop of the walk: that of its kind of tensor, or the name of the tensor if the texts have no title for its
-    kind."""
+    """The title of a stop (a tensor of the forward pass): that of its kind of tensor, or if the texts have none for its kind,
+    the name of the tensor."""
     words = text("walk")
     if stop.recorded or stop.operation in ("GELU", "swish"):
         other = words["others"].get(stop.kind, {}).get("title")
@@ -31,16 +31,16 @@ def title(stop: Stop) -> str:
 
 
 def heading(stop: Stop) -> str:
-    """The full heading of a stop of the walk: the title of its group, such as "Encoder layer 1", its part if it has one, and
-    its own title."""
+    """The full heading of a stop (a tensor of the forward pass): the title of its group, such as "Encoder layer 1", its part if
+    it has one, and its own title."""
     words = text("walk")
     name = "heading_part" if stop.part else "heading"
     return words[name].format(group=group_title(stop.group), part=words["parts"].get(stop.part, ""), title=title(stop))
 
 
 def written(stop: Stop, config: Any) -> tuple[str, str]:
-    """Why a tensor is computed, in a sentence, and its formula in LaTeX, for this variant. If the network is not our own, a
-    text that is true for all such networks, and no formula."""
+    """A sentence about why a tensor is computed, and its formula in LaTeX, for the variant of the Transformer in `config`. If
+    the network is not our own, a text that is true for all such networks, and an empty formula."""
     if stop.recorded:
         return _of_others(stop), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]

@@ -1,4 +1,4 @@
-"""The tensors of a stop of the walk, ready to be drawn."""
+"""A tensor of the forward pass and its inputs, ready to be drawn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ SHARES = ("weights", "probabilities")
 
 
 def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
-    """The tensor at a stop of the walk as a view, for one text of the batch and one head (None for all heads)."""
+    """The tensor of a stop, ready to be drawn, for one text of the batch and one head (None for all heads), both from 0."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
     color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
@@ -38,8 +38,8 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
-    """The token ids of one side as a view; `path` is `SOURCE_IDS` or `TARGET_IDS`. `tensor_of` cannot draw them, because they
-    are not a step of the trace."""
+    """The token ids of one side, ready to be drawn; `path` is `SOURCE_IDS` or `TARGET_IDS`. `tensor_of` does not work for the
+    ids, because they are not in the trace's activations."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
@@ -51,7 +51,8 @@ def ids_of(trace: Trace, path: str, item: int) -> TensorView:
 def inputs(
     pipeline: TextPipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
 ) -> list[TensorView]:
-    """The tensors from which the tensor at a stop of the walk is computed, as views."""
+    """The tensors from which the tensor of a stop is computed, ready to be drawn, in the order of the formula. `stops` has all
+    stops by path; the other arguments are as for `tensor_of`."""
     return [
         ids_of(trace, path, item) if path in (SOURCE_IDS, TARGET_IDS) else tensor_of(pipeline, trace, stops[path], item, head)
         for path in stop.inputs
@@ -67,7 +68,7 @@ def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
 
 
 def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
-    """The tokens on each axis of a tensor, by the name of the axis."""
+    """Name of an axis → the tokens on it, for the tensor at `path` and the text `item`, counted from 0."""
     place = TensorPath.parse(path)
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
@@ -77,8 +78,8 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
-    """True for each number that a mask hides, in an attention's scores after masking or in its weights. None if no number is
-    hidden, and for other tensors."""
+    """True for each number that the mask hides, if the tensor of a stop is an attention's scores after masking or its weights.
+    None if no number is hidden, and for other tensors."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:

@@ -1,4 +1,4 @@
-"""The picture of one stop of the walk."""
+"""The picture of one tensor of the forward pass and the tensors from which it was computed."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ def picture(
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None = None,
     framed: tuple[str, tuple[int, int, int]] | None = None,
 ) -> None:
-    """Draw inputs, operation and result to one scale: cells have the same size in all tensors.
+    """Draw the inputs of an operation, its name and its result side by side. Cells have the same size in all tensors.
 
     Args:
         inputs: the inputs in the order of the formula; may be empty.
@@ -48,8 +48,8 @@ def picture(
         says: the picture in words, for screen readers.
         name: name of saved files; by default the key.
         zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
-        on_number: called when a cell is clicked, with its tensor, and with the tile, row and column of the number that the cell
-            shows. Of a cell for several numbers, it is the strongest; with `zooms`, the columns around it are opened, too.
+        on_number: called when a cell is clicked, with its tensor and the tile (head), row and column of the cell's number; of
+            several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are opened, too.
         framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
@@ -79,7 +79,7 @@ def _frame(shown: Sequence[TensorView], width: int, framed: tuple[str, tuple[int
 
 
 def binned(views: Sequence[TensorView]) -> list[TensorView]:
-    """The views that a picture draws with cells for several numbers each."""
+    """The views that are so wide that a picture draws several numbers as one cell."""
     return [view for view in views if numbers_of_cell(view) > 1]
 
 
@@ -116,7 +116,7 @@ def _open(key: str, view: TensorView, first: float, last: float) -> None:
 
 
 def open_zoomed(key: str, shown: Sequence[TensorView]) -> None:
-    """Open the columns that were dragged over, or all columns again after a double click."""
+    """Handle a `zoom` event of the picture `key`: open the columns that were dragged over, or after a double click, all."""
     sent = event(key, "zoom")
     if sent.get("axis") is None:
         show_all_columns()

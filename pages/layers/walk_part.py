@@ -1,4 +1,4 @@
-"""The walk: every tensor of the run, one stop at a time. The current stop is kept in the URL."""
+"""The walk: every tensor of the run, one at a time. Each tensor is a stop. The current stop is kept in the URL."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -64,8 +64,8 @@ END = "probabilities"
 
 
 def show_walk(view: View, trace: Trace, drawn: Trace) -> None:
-    """Show the buttons and the picker of the stop, the picked stop, and the list of all stops. The picture
-    shows the numbers of `drawn`: of the trace itself, or of the trace between words."""
+    """Draw the buttons and the picker of a stop (a tensor of the run), the picked stop, and the list of all stops. The picture
+    shows the numbers of `drawn`, which is `trace`, or the same trace with pieces joined to words."""
     stops = stops_of(trace.config, made := taps(trace))
     by_path = {stop.path: stop for stop in stops}
     # Settings that are set once are below the picture, because on a phone the picture should be on the first screen.
@@ -119,8 +119,8 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
-    """The paths of the short walk, without those that are not in `paths`, the paths of the run. `decoder_layers` is the number
-    of layers of the decoder."""
+    """The paths of the tensors in the short walk, which shows one example of each kind of part. Only paths of the run (`paths`)
+    are returned. `decoder_layers` is the number of layers of the decoder."""
     stack = next((stack for stack in STACK_SIDES if f"{stack}.output" in paths), "")
     walked = [path.format(stack=stack, side=STACK_SIDES.get(stack, "")) for path in ALONE]
     if stack == "encoder":

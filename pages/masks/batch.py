@@ -71,8 +71,8 @@ class Batch(NamedTuple):
 
 
 def beside_an_example(view: View) -> View:
-    """The view with a second text, an example of another length, so that the batch has padding. A view of several texts is
-    returned unchanged, and so is a view of a model without a task, because the cost of reading more text is unknown there."""
+    """The view with a second text, an example of another length, so that the batch has padding. Returned unchanged: a view of
+    several texts, with a problem, or of a model without a task, for which the cost of reading more text is unknown."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.task not in TASKS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)

@@ -46,7 +46,7 @@ def pick_head(batch: Batch) -> Head:
 
 
 def show_conventions(batch: Batch, chosen: Head) -> None:
-    """Draw one column for each convention: the mask, the scores before and after masking, and the weights."""
+    """Draw a column for each way to apply a mask (convention): the mask, the scores before and after masking, the weights."""
     words, trace, item, kind = text("masks"), batch.trace, batch.item, Kind.of(chosen.kind)
     path, side = kind.path(chosen.layer), kind.keys
     scores = trace[path / "scores"].values[item, chosen.head]
@@ -130,8 +130,8 @@ def _verdict(compared: tuple[Convention, ...], batch: Batch) -> str:
 
 
 def show_empty_row(batch: Batch, chosen: Head) -> None:
-    """Draw the weights of the last query as if all its keys were masked. They are uniform, NaN or zeros, depending on the
-    convention."""
+    """Draw the weights of the last query as if all its keys were masked. They are uniform, NaN or zeros, depending on how the
+    mask is applied."""
     words, trace, item = text("masks"), batch.trace, batch.item
     queries, keys = trace.tokens(chosen.kind, item)
     path = Kind.of(chosen.kind).path(chosen.layer)

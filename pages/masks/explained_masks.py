@@ -49,12 +49,12 @@ def not_far(query: int, key: int, most: int) -> Rule:
 
 
 def explain_pair(query: str, key: str, allowed: bool, rules: Sequence[Rule]) -> None:
-    """Show whether a query may attend to a key, and the rules that say so.
+    """Draw whether a query may attend to a key, and the rules that decide this.
 
     Args:
         query, key: the tokens with their positions.
         allowed: whether the mask lets the query attend to the key.
-        rules: the rules of the mask. If they contradict `allowed`, as those of another network may, they are not shown.
+        rules: the rules of the mask. If they contradict `allowed`, which is possible for another network, they are not shown.
     """
     words = text("masks")["rules"]
     st.markdown(words["allowed" if allowed else "hidden"].format(query=literal(query), key=literal(key)))
@@ -70,8 +70,8 @@ def explain_pair(query: str, key: str, allowed: bool, rules: Sequence[Rule]) -> 
 
 
 def explain_words(query: str, key: str, allowed: int, pairs: int) -> None:
-    """Show whether a word may attend to another. It may if any pair of their pieces may: `allowed` is the number of such pairs,
-    out of `pairs`."""
+    """Draw whether a word may attend to another word. It may if any piece of it may attend to a piece of the other: `allowed`
+    is the number of such pairs of pieces, `pairs` the number of all pairs."""
     words = text("masks")["rules"]
     st.markdown(words["allowed" if allowed else "hidden"].format(query=literal(query), key=literal(key)))
     st.markdown(words["pieces"].format(allowed=allowed, pairs=pairs))
@@ -79,5 +79,5 @@ def explain_words(query: str, key: str, allowed: int, pairs: int) -> None:
 
 
 def named(tokens: Sequence[str], position: int) -> str:
-    """A token with its position."""
+    """The token at a position, counted from 0, with the position in front: `2 · cat`."""
     return token_at(position, tokens[position])

@@ -36,7 +36,8 @@ STYLE = style(Path(__file__).parent / "broadcast.css")
 
 
 def show_masks(batch: Batch, shown: Trace) -> None:
-    """Draw the four masks of one sentence, and their shapes. `shown` is the batch's trace, or that trace between words."""
+    """Draw four masks of the picked sentence and their shapes: that of the source, and the padding, causal and combined masks
+    of the target. `shown` is the batch's trace, or the same trace with pieces joined to words."""
     assert batch.target is not None
     masks: dict[str, tuple[Any, Side]] = {
         "source": (batch.trace.masks.source, "source"),
@@ -130,8 +131,8 @@ def _draw(
 
 
 def show_recorded(batch: Batch, shown: Trace) -> None:
-    """Draw the masks that the attentions used. Layers of one kind with equal masks share a picture; a layer with a sliding
-    window has its own. `shown` is the batch's trace, or that trace between words."""
+    """Draw the masks that each kind of attention used. Layers with equal masks share a picture; a layer with a sliding window
+    has its own. `shown` is the batch's trace, or the same trace with pieces joined to words."""
     words, item = text("masks"), batch.item
     st.markdown(words["recorded"])
     for kind in shown.kinds:

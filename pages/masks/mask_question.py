@@ -18,8 +18,8 @@ MOST_TOKENS = 12  # of a longer text only the first 12 tokens are used, because 
 
 
 def show_drawing(batch: Batch) -> bool:
-    """Draw one of three things: the button that opens the question, the question, or after its answer the true mask with the
-    learner's mask on it. Returns whether the page must still hide the masks of the target."""
+    """Draw one of three things: the button that opens the question, cells in which the learner draws the mask, or after the
+    answer the true mask with the learner's mask on it. Returns whether the page must still hide the masks of the target."""
     words = text("prediction")["mask"]
     # If only the causal mask hides padding, the rows of padding follow no rule of the model that a learner could know.
     only_causal = batch.target is not None and batch.target.padding is None

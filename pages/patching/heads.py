@@ -23,7 +23,7 @@ def of_head(values: OfHeads, head: Head) -> float:
 
 
 def strongest(needs: Needs) -> Head:
-    """The head with the largest sum of its lost and its restored share."""
+    """The head with the largest sum of two shares of the difference: lost without the head, and restored by it alone."""
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 

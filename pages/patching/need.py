@@ -31,7 +31,7 @@ NEAR = 0.1
 
 
 def show_need(runs: Runs) -> None:
-    """Draw the dots of all heads for this pair of texts, and write the role of the picked head."""
+    """Draw a dot for each head, by what the answer loses without it and what it alone restores, and the picked head's role."""
     words = text("patching")
     what = pick(words["what"], list(OF_HEADS), "what", words["what_help"], as_list=True)
     st.caption(f"{words['what_says'][what]} {words['need_says']}")
@@ -50,8 +50,8 @@ def show_need(runs: Runs) -> None:
 
 
 def show_dots(found: Needs, picked: Head, key: str, intervals: tuple[Interval, Interval] | None = None) -> None:
-    """Draw a dot for each head, and below them the names of the heads of each role. A click on a dot picks its head.
-    `intervals` are those of the lost and of the restored shares; None for a single pair of texts."""
+    """Draw a dot for each head at its lost and its restored share, and below them the names of the heads of each role. A click
+    on a dot picks its head. `intervals` are those of the lost and of the restored shares; None for a single pair of texts."""
     words, heads = text("patching"), list(found.roles)
     dots = _named([_dot(found, head, intervals) for head in heads], heads.index(picked) if picked in heads else None)
     axes = (words["lost"], words["restored"])

@@ -26,7 +26,7 @@ def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
 
 
 def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> None:
-    """Draw the run with this one place patched: its next token, its answer, and all measures."""
+    """Draw the run in which only this place is patched: its next token, its answer, and all measures."""
     words = text("patching")
     st.header(words["opened"].format(place=literal(place_name(runs, choice, place))), anchor="opened")
     logits = runs.clean.run(_logits, runs, choice, place)
@@ -62,7 +62,7 @@ def grid_title(what: str, grid: str) -> str:
 
 
 def place_name(runs: Runs, choice: Choice, place: Place) -> str:
-    """The name of a place: what is taken, its head or layer, and its token."""
+    """The name of a patched place: its head or layer, the patched tensor, and the token if only one position is patched."""
     words = text("patching")
     if choice.what in OF_HEADS:
         where = head_name(Head(place.grid, place.layer, place.head))

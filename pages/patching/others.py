@@ -1,4 +1,4 @@
-"""What the other heads do if one head comes from the other run: which react, which can replace it, and which read it."""
+"""What the other heads do if one head's output comes from the other run: which change, can replace it, or read it."""
 
 import numpy as np
 import streamlit as st
@@ -29,8 +29,8 @@ def _paths(runs: Runs, head: Head, through: str) -> OfHeads:
 
 
 def show_others(runs: Runs) -> None:
-    """Draw three maps of all heads for the picked head: what another head moves together with it, how other heads change, and
-    its effect through another head."""
+    """Draw three maps of all heads for the picked head: how much more each other head moves the answer together with the picked
+    head than the two do alone, how much each other head changes, and the picked head's effect through each other head."""
     words = text("patching")
     noised = patched(runs, Choice(direction="noise"))
     if not noised.differs():

@@ -1,5 +1,5 @@
-"""Needed against enough over many pairs of texts of the model's task, computed in the background; and what silencing heads does
-to pronouns, from the cards of models."""
+"""How needed and how sufficient each head is, over many pairs of texts of the model's task, computed in the background; and how
+silencing heads changes pronouns, from the model cards."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -50,14 +50,14 @@ def _examples(task: str) -> list[tuple[str, str]]:
 
 
 def show_pairs(runs_to_patch: Runs, counts: Sequence[int] = COUNTS) -> None:
-    """Draw the averages over many pairs of texts, and what silencing does to pronouns. `counts` are the numbers of pairs that a
-    person can choose from."""
+    """Draw what the answer loses without each head and what each head restores, averaged over many pairs of texts, and how
+    silencing heads changes pronouns. `counts` are the numbers of pairs that a person can choose from."""
     _show_averages(runs_to_patch, counts)
     _show_silenced(runs_to_patch.clean.model)
 
 
 def _show_averages(view_runs: Runs, counts: Sequence[int]) -> None:
-    """Draw the averages over many pairs of texts, or the button that computes them."""
+    """Draw the lost and restored shares of all heads, averaged over many pairs of texts, or the button that computes them."""
     words, view = text("patching"), view_runs.clean
     task = view.pipeline.card.task
     if task not in TASKS:

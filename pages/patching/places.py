@@ -1,4 +1,4 @@
-"""The map of all places: how far the answer moves if one tensor of one place comes from the other run."""
+"""The map of all places (head or layer, and token): how far the answer moves if one place comes from the other run."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ MAP, TOKEN = "patch-map", "token"
 
 
 def show_places(runs: Runs) -> None:
-    """Draw the pickers of what is patched, the map of every place, and the run with the picked place patched."""
+    """Draw the pickers of what is patched, the map of the effect of each place, and the run with the picked place patched."""
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice = pick_choice(runs)
@@ -72,7 +72,7 @@ def _waited(runs: Runs, choice: Choice) -> Patched | None:
 
 
 def takes_long(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every token takes so long that it waits for a click. Cached results take no time."""
+    """Whether patching every token takes so long that it must be started by a click. False for a cached result."""
     if choice.positions != "each" or RESULTS.has(patched_runs, runs, choice):
         return False
     return work_of(runs, choice) > PATCH_WORK

@@ -33,7 +33,7 @@ ONLY_TEXTS = (
 
 
 def patched(runs: Runs, choice: Choice) -> Patched:
-    """The result of patching every place; from the shared cache. Draws the progress if it takes several passes."""
+    """The result of patching every place, from the shared cache. Draws the progress if it is computed in several passes."""
     place = st.empty()
 
     def report(done: int, total: int) -> None:
@@ -46,8 +46,8 @@ def patched(runs: Runs, choice: Choice) -> Patched:
 
 
 def runs_to_patch(view: View) -> Runs | None:
-    """Draw the menu of the second run, the picker of the compared step, both runs in words, and what differs at that step.
-    Returns the two runs; None if there is no second text yet, or if it equals the first text. The page then says so.
+    """Draw the menu of the second run, the picker of the compared step, a description of both runs, and what differs at that
+    step. Returns the two runs. If there is no second text yet, or it equals the first text, draw a note and return None.
 
     Raises:
         InputError: the runs cannot be patched, because they differ in more than their text, or in length.
@@ -85,8 +85,7 @@ def _read(view: View) -> list[Tokens]:
 
 
 def is_told() -> bool:
-    """Whether the page may tell what heads do. It may not while a lesson asks about heads; then the page shows a sentence that
-    says so."""
+    """Whether the page may show what heads do. While a lesson asks about heads, draw a note instead and return False."""
     if withheld(*ABOUT_HEADS):
         # The pickers of the head are not drawn now. Without this loop, they would later show the head of the lesson's stop
         # before.
@@ -99,8 +98,8 @@ def is_told() -> bool:
 
 
 def beside_text(runs: Runs) -> str:
-    """What both runs read beside their texts: `answer` for the first run's answer, `target` for a typed target. If they read
-    only their texts, the name of the model's only stack."""
+    """What the decoder of both runs reads: `answer` for the first run's answer, `target` for a typed target. For a model with
+    one stack, whose runs read only their texts, the name of the stack."""
     if len(runs.clean.pipeline.stacks) == 1:
         return runs.clean.pipeline.stacks[0]
     return "answer" if isinstance(runs.clean.target, Answer) else "target"

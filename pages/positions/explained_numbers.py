@@ -26,7 +26,7 @@ NEAR = 1e-5
 
 
 def explain_entry(kind: str, values: Vectors, row: int, column: int) -> None:
-    """Draw how a number of a table of positions was computed; of a learned table, only say that it was learned. `kind` is
+    """Draw how a number of a table of positions was computed; for a learned table, write only that it was learned. `kind` is
     `sinusoidal` or `learned`; `row` and `column` are counted from 0."""
     words, value = text("positions"), float(values[row, column])
     if kind == "learned":
@@ -47,12 +47,12 @@ def explain_entry(kind: str, values: Vectors, row: int, column: int) -> None:
 def explain_sum(
     parts: Mapping[str, Vectors], tokens: Sequence[str], pieces: Sequence[Group], scale: float, trained: bool, at: Cell
 ) -> None:
-    """Draw how the clicked number of token + position = input was computed. For a word, it is the mean over its pieces.
+    """Draw how the clicked number of token + position = input was computed. For a word, this is the mean over its pieces.
 
     Args:
-        parts: the rows of the pieces: `token`, after scaling; `position`; of some models `type`; and their sum, `input`.
+        parts: the rows of the pieces: `token`, after scaling; `position`; for some models `type`; and their sum, `input`.
         tokens: the tokens or words of the chart.
-        pieces: the positions of the pieces of each word; of a token, its own position.
+        pieces: the positions of the pieces of each word; for a token, its own position.
         scale: what the row of the token's table is multiplied by.
         trained: whether training made the table of tokens.
         at: the clicked cell; its trace is the index of the part.
@@ -81,9 +81,9 @@ def explain_sum(
 
 
 def explain_turn(cosines: Vectors, sines: Vectors, tokens: Sequence[str], pieces: Sequence[Group], at: Cell) -> None:
-    """Draw how the cosine or the sine of a rotary angle was computed. The angle is the position times the angle of one step,
-    which position 1 tells. If this does not give the number, only write the number. For a word, draw the mean over its pieces.
-    `pieces`: as in `explain_sum`."""
+    """Draw how the cosine or the sine of a rotary angle was computed. The angle is the position times the angle at position 1.
+    If this does not give the number, write only the number. For a word, draw the mean over its pieces. `pieces` is as in
+    `explain_sum`; `at` is the clicked cell, whose trace is 0 for a cosine and 1 for a sine."""
     words, name, places = text("positions"), ("cos", "sin")[at.trace], pieces[at.row]
     values, row = (cosines, sines)[at.trace], places[0]
     if len(places) > 1:
@@ -130,8 +130,8 @@ def explain_product(values: Vectors, products: Square, at: Cell) -> None:
 
 
 def explain_distance(products: Square, at: Cell, band: int) -> None:
-    """Draw how the mean of the dot products of all pairs of positions at a distance was computed. If the clicked line is the
-    one at index `band`, write the least and the largest of them instead."""
+    """Draw how the mean of the dot products of all pairs of positions at a distance was computed. If the clicked line has the
+    index `band`, write the least and the largest of these products instead."""
     words, distance = text("positions"), at.column
     diagonal = products.diagonal(distance)
     if at.row != band:
@@ -162,8 +162,8 @@ def explain_rotation(matrix: Square, shift: int, d_model: int, at: Cell) -> None
 
 
 def explain_change(effects: Mapping[str, Swap], tokens: Sequence[str], at: Cell) -> None:
-    """Draw how the change of a token's vector was computed, as a share of the vector's length; for a word, the mean over its
-    pieces."""
+    """Draw how the change of a token's vector, as a share of the vector's length, was computed; for a word, the mean over its
+    pieces. `effects`: name of a run → the effect of the swap in this run."""
     moves = [*effects.values()][at.row].moves[at.column]
     words, run = text("positions"), [*effects][at.row]
     says = words["explain_change" if len(moves) == 1 else "explain_change_pieces"]

@@ -18,8 +18,9 @@ FIRST = 5  # the first question is about this position, because it has neighbour
 
 
 def show_likeness(view: View, table: Table) -> bool:
-    """Draw one of three things: the button that opens the question, the question, or after its answer the similarities with the
-    guess on them. Returns whether the page must still hide the similarities. Draws nothing for fewer than 3 positions."""
+    """Draw one of three things: the button that opens the question which position is most similar to a given one, this
+    question, or after its answer the similarities with the guess on them. Returns whether the page must still hide the
+    similarities. Draws nothing for fewer than 3 positions."""
     words = text("prediction")["alike"]
     count = min(MOST_POSITIONS, table.positions)
     if count < 3:

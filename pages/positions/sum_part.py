@@ -1,4 +1,4 @@
-"""Positional encodings added to the tokens, or how else a model uses positions, on the tokens of a text."""
+"""Positional encodings added to the tokens of a text, or the positions of a model that uses them in another way."""
 
 import math
 from collections.abc import Mapping

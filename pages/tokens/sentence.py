@@ -56,7 +56,7 @@ class Sentence(NamedTuple):
 
     @property
     def rows(self) -> Float[np.ndarray, "token d_model"]:
-        """The row of the table for each token. The row of a word is the mean over the rows of its pieces."""
+        """The row of the embedding table for each token. For a word of joined pieces, the mean over the rows of its pieces."""
         rows = self.table[list(self.ids)]
         return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
 
@@ -99,7 +99,7 @@ def classes(pipeline: TextPipeline, side: Side) -> tuple[str, ...]:
 
 
 def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> None:
-    """Draw every sentence of the batch as chips. A chip is a token with its id, or a word with the ids of its pieces."""
+    """Draw each sentence of the batch as a row of boxes: tokens with their ids, or words with the ids of their pieces."""
     words = text("tokens")
     st.markdown(words["flow_text"].format(vocab=len(sentence.vocabulary), d_model=trace.config.d_model))
     for item, ids in enumerate(trace.ids_of(sentence.side)):
@@ -119,8 +119,8 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens as an HTML list. An unknown word is shown as it was typed, with the token that the model reads instead.
-    `typed` are the words as they were typed; it is empty if all tokens are shown as they are."""
+    """The tokens of `ids` as an HTML list. An unknown word is shown as it was typed, with the token that the model reads
+    instead. `typed` are the words as they were typed; if it is empty, the tokens themselves are shown."""
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
     for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):
@@ -163,8 +163,8 @@ def show_rows(sentence: Sentence) -> None:
 
 
 def show_scaling(view: View, trace: Trace, sentence: Sentence) -> None:
-    """Draw the rows before and after the multiplication by √d_model, and the mean lengths of these vectors. If the trace has no
-    scaled rows, write a sentence in place of the picture."""
+    """Draw the embedding rows of the tokens before and after the multiplication by √d_model, and the mean lengths of these
+    vectors. If the trace has no scaled rows, write a sentence in place of the picture."""
     words, d_model, path = text("tokens"), trace.config.d_model, f"{sentence.side}_embedding"
     before, path_of_position = sentence.rows, f"{path}.position"
     position = {}
@@ -202,8 +202,8 @@ def _show_lengths(lengths: dict[str, float]) -> None:
 
 
 def show_padding(trace: Trace, sentence: Sentence) -> None:
-    """Explain padding, write how much of it this batch has, and draw two rows of the embedding table: that of the padding
-    token and that of the first word. If the vocabulary has no padding token, only write so."""
+    """Explain padding, write how many padding tokens this batch has, and draw two rows of the embedding table: that of the
+    padding token and that of the first word. If the vocabulary has no padding token, draw only a note."""
     words, pad = text("tokens"), sentence.vocabulary.pad
     if pad < 0:
         st.markdown(words["padding_none"])

@@ -27,7 +27,7 @@ _run = RESULTS.cached(short_run, ignored=1)
 
 
 def show_warmup(warm: ShortRun = WARM) -> None:
-    """Draw the training `warm`, which has a warm-up, and the same training without it."""
+    """Draw the losses of the training `warm`, which has a warm-up of the learning rate, and of the same training without it."""
     words, settings = text("training"), (warm, replace(warm, warmup=0))
     values = {"steps": warm.steps, "rate": number(warm.learning_rate, 3), "warmup": warm.warmup, "seconds": WARMUP_SECONDS}
     st.markdown(words["warmup_text"].format(**values))

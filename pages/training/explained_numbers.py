@@ -63,14 +63,14 @@ def explain_rate(recipe: Recipe, step: int) -> None:
 
 
 def explain_held_out(name: str, point: Point) -> None:
-    """Draw what the loss on held-out pairs means. `name` is the name of the training."""
+    """Draw what the loss on held-out pairs means at a point of a training. `name` is the name of the training."""
     values = {"name": name, "step": whole(point.step), "loss": number(point.held_out_loss), "exact": share(point.exact)}
     st.markdown(text("training")["explained_held_out"].format(**values))
     st.latex(f"e^{{{latex(-point.held_out_loss)}}} = {latex(math.exp(-point.held_out_loss))}")
 
 
 def explain_gap(point: Point) -> None:
-    """Draw how much larger the loss on held-out pairs is than the loss on the pairs that are learnt."""
+    """Draw how much larger the loss on held-out pairs is than the loss on the training pairs, at a point of the training."""
     values = {"step": whole(point.step), "loss": number(point.loss), "held_out": number(point.held_out_loss)}
     st.markdown(text("training")["explained_gap"].format(**values, exact=share(point.exact)))
     st.latex(difference_formula(point.held_out_loss, point.loss))

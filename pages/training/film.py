@@ -1,8 +1,9 @@
-"""The film: a slider over the frames of a training, with curves, the answer to the visitor's text, and every head's map.
+"""The film: a slider over the recorded states of a training (its frames), with curves, the answer to the visitor's text, and
+the attention map of every head.
 
-For a new text, only the frame at the slider is run. When the visitor first points at the film, focuses or presses it, or starts
-playing, the browser asks for all frames. They are sent together, so moving between them needs no request. When the slider
-stops, the browser sends the frame to the server.
+For a new text, only the model of the frame at the slider is run. When the visitor first points at the film, focuses or presses
+it, or starts playing, the browser requests all frames. They are sent together, so moving between them needs no request. When
+the slider stops, the browser sends the index of its frame to the server.
 """
 
 import json
@@ -42,8 +43,8 @@ _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Pat
 
 
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the curves, the film at a frame with all heads of one kind of attention, and the download buttons. `layer` and
-    `head` name the picked head. They and `frame` are counted from 0."""
+    """Draw the curves of a training, the film at one of its frames (states of the model) with all heads of one kind of
+    attention, and the download buttons. `layer` and `head` name the picked head. They and `frame` are counted from 0."""
     words, frames = text("training"), film.frames
     computed(words["running"], tests, frames)
     show_curves(film)
@@ -67,7 +68,7 @@ def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: i
 
 
 def _weights(view: View, shown: Trace, kind: str) -> pd.DataFrame:
-    """The weights in the pictures of a frame, whose trace is `shown`: one row for each weight."""
+    """The attention weights in the pictures of a frame as a table: one row for each weight. `shown` is the frame's trace."""
     weights, allowed = shown.attention(kind)[:, 0].numpy(), shown.allowed(kind)[:, 0].numpy()
     return weights_table(weights, allowed, *map_names(view, shown, kind))
 

@@ -17,8 +17,8 @@ KEY = "film_curves"
 
 
 def show_curves(film: Film) -> None:
-    """Draw the loss and the accuracy over the steps: recorded in training, and computed now for each frame. A click on a point
-    goes to its frame. The film's script marks the step of the frame."""
+    """Draw the loss and the accuracy over the steps: recorded in training, and computed now for each frame (state of the
+    model). A click on a point goes to the nearest frame. The film's script marks the step of the picked frame."""
     words, frames, tested = text("training")["film"], film.frames, tests(film.frames)
     curves, courses = [], []
     for name, values in (("loss", [each.loss for each in tested]), ("accuracy", [each.exact for each in tested])):
@@ -55,8 +55,8 @@ def _course(name: str, first: tuple[float, float], last: tuple[float, float]) ->
 
 
 def go_to(chart_key: str, frame_key: str, steps: Sequence[int]) -> None:
-    """Go to the frame nearest to the step of a clicked point. `steps` are those of the frames, `frame_key` is the key of the
-    picked frame."""
+    """Pick the frame whose training step is nearest to the point that was clicked in a chart. `steps` has the step of each
+    frame; `frame_key` is the session key of the picked frame's index."""
     step = event(chart_key, "click").get("data")
     if isinstance(step, int | float) and math.isfinite(step):
         distances = [abs(each - step) for each in steps]

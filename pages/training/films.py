@@ -26,8 +26,8 @@ MOST_BARS = 6  # this many tokens of a distribution have their own bar
 
 
 class Film(NamedTuple):
-    """The runs of all frames of a training on one text. A frame is run when it is first needed, once for all sessions. The
-    decoder reads the same target at all frames, so that they can be compared."""
+    """The forward passes of all frames (recorded states of a model in training) on one text. A frame is run when it is first
+    needed, once for all sessions. The decoder reads the same target at all frames, so that they can be compared."""
 
     frames: Frames
     source: str
@@ -40,31 +40,32 @@ class Film(NamedTuple):
 
     @property
     def right(self) -> str | None:
-        """The right answer, if the model's task has a rule for it."""
+        """The right answer to the source; None if the model's task has no rule for it."""
         return right_answer(self.frames.pipeline(-1).card.task, self.source)
 
     def answer(self, index: int) -> Answer:
-        """The answer of a frame. If the right answer is known, the answer is cut off one token after the right answer's length:
-        a model that has not learnt to stop would write to its limit, with a forward pass for each token. Raises `InputError` if
-        the frame cannot read the text."""
+        """The answer of the model at a frame, counted from 0. If the right answer is known, the answer is cut off one token
+        after the right answer's length: a model that has not learnt to stop would write to its limit, with a forward pass for
+        each token. Raises `InputError` if the model cannot read the text."""
         pipeline = self.frames.pipeline(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         encoding = runs().encoding(self.frames.names[index], "source", self.source)
         return pipeline.answers([encoding], max_new_tokens=most)[0]
 
     def trace(self, index: int) -> Trace:
-        """The trace of a frame that reads the source and the target. Raises `InputError` if the frame cannot read them."""
+        """All tensors of the model at frame `index` (from 0) for the film's source and target. Raises `InputError` if the model
+        cannot read them."""
         return runs().trace(self.frames.names[index], (self.source,), (self.target,), ())
 
     def shown(self, index: int, joined: bool) -> Trace:
-        """The trace of a frame, with pieces joined to words if `joined`."""
+        """The trace of a frame, counted from 0. If `joined`, tokens that are pieces of a word are joined to the word."""
         trace = self.trace(index)
         return WordTrace.of(trace) if joined else trace
 
 
 def film_of(view: View, frames: Frames) -> Film:
-    """The film of the view's first text. Every frame reads the typed target, or otherwise the right answer of the model's task,
-    or otherwise the answer of the shipped model."""
+    """The film of the view's first text. At every frame, the decoder reads the typed target; without one, the right answer of
+    the model's task; if that is not known, the answer of the shipped model."""
     shipped, target = frames.pipeline(-1), view.target
     if target is None:
         target = right_answer(shipped.card.task, view.source)
@@ -75,8 +76,8 @@ def film_of(view: View, frames: Frames) -> Film:
 
 @cached
 def tests(frames: Frames) -> tuple[HeldOut, ...]:
-    """The test of each frame on the first `CHECKED` held-out pairs of the model's task, with the label smoothing of its
-    training; empty if the task is not known."""
+    """The loss and the accuracy of each frame on the first `CHECKED` held-out pairs of the model's task, with the label
+    smoothing of its training; empty if the task is not known."""
     card = frames.pipeline(-1).card
     if card.task not in TASKS:
         return ()
@@ -86,8 +87,8 @@ def tests(frames: Frames) -> tuple[HeldOut, ...]:
 
 
 def history(frames: Frames) -> list[dict[str, float | int]]:
-    """The values that the shipped model's card recorded during training: step, loss of a batch, and the share of exact answers
-    on held-out pairs."""
+    """The values recorded during the training, from the model card: `step`, `loss` of a batch, and `accuracy`, the share of
+    exact answers on held-out pairs."""
     recorded = frames.pipeline(-1).card.history
     return [{name: entry[name] for name in ("step", "loss", "accuracy")} for entry in recorded]
 
@@ -105,16 +106,16 @@ def table(film: Film) -> pd.DataFrame:
 
 @cached
 def maps(film: Film, shown: tuple[int, ...], kind: str, joined: bool) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The weights of all heads of one kind, as bytes (`quantized`), at the frames of a film with the indices `shown`. `joined`:
-    whether pieces are joined to words."""
+    """The weights of all heads of one kind of attention, as bytes (`quantized`), at the frames of a film with the indices
+    `shown`. `joined`: whether tokens that are pieces of a word are joined."""
     traces = (film.shown(index, joined) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))
 
 
 def sent_frames(film: Film, shown: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Each frame of a film for `film.js`: its step, the step's place in the curves, its loss and its accuracy. The frames with
-    the indices `shown` also have their answer and distributions."""
+    """Each frame of a film for `film.js`: its step, the step's place on the x axis of the curves, its loss and its accuracy.
+    The frames with the indices `shown` also have their answer and distributions."""
     tested = tests(film.frames)
     sent = []
     for index, step in enumerate(film.frames.steps):
@@ -138,7 +139,7 @@ def _trained(frames: Frames, index: int) -> str:
 
 @cached
 def _read(film: Film, index: int) -> dict[str, Any]:
-    """The result of a frame for the text: its answer, and the distribution of each row."""
+    """The result of a frame for the text: its answer, and the distribution at each position of the decoder."""
     trace, answer, rows = film.trace(index), film.answer(index), []
     vocabulary = film.frames.pipeline(index).target_vocabulary
     for row, expected in zip(trace.probabilities[0].numpy(), [*trace.target_ids[0][1:], vocabulary.eos], strict=True):

@@ -15,7 +15,7 @@ from pages.ui.text import text
 from transformer import Pipeline
 from transformer.pipeline.snapshots import snapshot_name
 
-SNAPSHOT = "snapshot"  # key of the frame in the session and in the address
+SNAPSHOT = "snapshot"  # key of the frame in the session and in the URL
 
 
 class Frames(NamedTuple):
@@ -44,8 +44,8 @@ def frames_of(model: str) -> Frames:
 
 
 def frames_of_view(view: View) -> Frames | None:
-    """The frames of the training that the page shows: of the model, or of the model that it was fine-tuned from; the page then
-    says so. None if neither model has snapshots."""
+    """The frames of the training of the view's model, or of the model that it was fine-tuned from; in this case, also draw a
+    caption about it. None if neither model has snapshots."""
     source = filmed(view.model)
     if source is None:
         return None
@@ -55,7 +55,7 @@ def frames_of_view(view: View) -> Frames | None:
 
 
 def show_other_films(view: View) -> None:
-    """Say that the model was not trained or its training not recorded, and draw links to models whose training was recorded."""
+    """Draw a note that the model was not trained or its training not recorded, and links to models with a recorded training."""
     words = text("training")
     says = words["no_snapshots" if view.pipeline.trained else "not_trained"]
     st.info(says.format(model=view.model), icon=":material/photo_library:")
@@ -67,8 +67,8 @@ def show_other_films(view: View) -> None:
 
 
 def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
-    """The frame of the session or of the link, counted from 0. By default it is the frame of the sidebar's model if that is a
-    snapshot, otherwise the first frame. With `buttons`, also draw buttons that pick the frame, for a page without the film."""
+    """The index of the picked frame, from the session or the link. By default it is the frame of the sidebar's model if that is
+    a snapshot, otherwise 0. With `buttons`, also draw buttons that pick the frame, for a page without the film."""
     opened, steps = snapshot_of(view.model), frames.steps
     first = steps.index(opened[1]) if opened and opened[1] in steps else 0
     if buttons:

@@ -33,8 +33,8 @@ FIRST_WEIGHT = "decoder.layers.0.cross_attention.query.projection.weight"
 
 @cached
 def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
-    """One gradient step of the model `name`, after `earlier` steps on other batches, opened for one `weight`. All these steps
-    have the settings that the model's training had at `step`, counted from 0."""
+    """The numbers of one gradient step of the model `name`, after `earlier` steps on other batches, with details of one
+    `weight`. All these steps have the settings that the model's training had at `step`, counted from 0."""
     pipeline, recipe = runs().own_pipeline(name), schedule(runs().own_pipeline(name))
     rate = recipe.rate_at(min(step, recipe.steps - 1))
     settings = StepSettings(rate, recipe.label_smoothing, recipe.clip)
@@ -42,7 +42,7 @@ def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
 
 
 def show_step(frames: Frames, frame: int) -> None:
-    """Draw one step of training that starts from the film's frame."""
+    """Draw one gradient step, part by part, that starts from the model at a frame of the film, counted from 0."""
     words, name, pipeline = text("training"), frames.names[frame], frames.pipeline(frame)
     if pipeline.card.task not in TASKS:
         st.info(words["no_task"], icon=":material/public_off:")

@@ -41,8 +41,8 @@ def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame lay
 
 @cached
 def shifts(frames: Frames) -> Float[np.ndarray, "frame layer head"] | None:
-    """How much attention each head of cross-attention moves to the other noun when the adjective, and so the pronoun, changes
-    (`head_shifts`, from −1 to 1), at each frame. None if the task has no pronouns."""
+    """How much attention each cross-attention head moves from one noun to the other when a changed adjective changes the noun
+    that a pronoun refers to (`head_shifts`, from −1 to 1), at each frame. None if the task has no pronouns."""
     task = TASKS.get(frames.pipeline(-1).card.task)
     pairs = task.reference_pairs(REFERENCES, "film") if task else []
     return np.stack([head_shifts(runs().own_pipeline(name), pairs) for name in frames.names]) if pairs else None
@@ -54,8 +54,8 @@ def largest_change(values: Float[np.ndarray, " frame"]) -> int:
 
 
 def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) -> None:
-    """Draw a measure of a head over the steps, with the lines of all other heads of its kind behind it. Draw a button that goes
-    to the frame at which the measure changed most. `frame`, `layer` and `head` are counted from 0."""
+    """Draw a measure of a head over the training steps, with the lines of all other heads of its kind behind it, and a button
+    that goes to the frame at which the measure changed most. `frame`, `layer` and `head` are counted from 0."""
     words, frames = text("training"), film.frames
     st.markdown(words["turned_text"])
     recipe = frames.pipeline(-1).card.recipe

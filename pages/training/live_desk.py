@@ -19,7 +19,7 @@ DESK = "live_desk"
 
 
 class Line:
-    """A limit on the number of trainings that compute at the same time. The others wait in the order in which they came.
+    """A queue that limits how many trainings compute at the same time. The others wait in the order in which they came.
 
     As soon as a training waits, a paused training loses its place: the paused training is stopped, and can be resumed.
 
@@ -51,7 +51,7 @@ class Line:
         training.stop()
 
     def ended(self, training: LiveTraining) -> None:
-        """Give the place of a training whose process has ended to the next one in the line."""
+        """Give the place of a training whose process has ended to the next training in the line."""
         with self._lock:
             if training in self._running:
                 self._running.remove(training)
@@ -91,7 +91,7 @@ _LEFT_LOCK = threading.Lock()
 
 
 class Desk:
-    """The training of one session. A session trains one model at a time.
+    """The training and the own models of one session. A session trains one model at a time.
 
     Attributes:
         training: the current or last training; None before the first training.
@@ -189,7 +189,7 @@ _connected_desk = of_session(Desk, Desk.leave)
 
 
 def desk() -> Desk:
-    """The desk of this session. After the connection was lost and restored, it has the training from before."""
+    """The `Desk` of this session, with its training; after a lost connection is restored, with the training from before."""
     connected, state = _connected_desk(), st.session_state
     before = state.get(DESK)
     if before is not connected:

@@ -1,4 +1,4 @@
-"""The curves of a live training, and on the watched text: the answer, all heads, and the head with the most weight on the
+"""The curves of a running training; and for one text: the model's answer, all heads, and the head with the most weight on the
 tokens that the answer needs."""
 
 import itertools
@@ -35,7 +35,7 @@ HEADS = "live_head_maps"  # not `live_heads`, because that is the key of a setti
 
 
 def show_curves(training: LiveTraining, progress: Progress) -> None:
-    """Draw the curves and the answer, and the menu that saves them."""
+    """Draw the curves of a training, the menu that saves them, and the model's answer to the watched text."""
     words = text("live")
     figure = passing_chart(curve_panels, curves_of(progress), progress.steps, words["curves"]["step"])
     name = f"{model_name(training)}-{words['curves_name']}"
@@ -50,7 +50,7 @@ def show_curves(training: LiveTraining, progress: Progress) -> None:
 
 
 def curves_of(progress: Progress) -> list[Curve]:
-    """Loss, accuracy and learning rate of the steps so far."""
+    """The curves of loss, accuracy and learning rate over the steps so far."""
     words = text("live")["curves"]
     losses, rates = thinned(progress.losses), thinned(progress.rates)
     checks = [(float(step), float(value)) for step, value in progress.checks]
@@ -80,7 +80,7 @@ def curve_table(progress: Progress) -> pd.DataFrame:
 
 
 def answer_of(view: LiveView, training: LiveTraining) -> Markup:
-    """The answer of a view as HTML: each token with its probability, marked as right or wrong if the right answer is known."""
+    """The answer in `view` as HTML: each token with its probability, marked as right or wrong if the right answer is known."""
     words = text("live")["curves"]
     split = find_task(training.settings.task).target_vocabulary.split
     expected = None if view.right is None else [*split(view.right), None]  # None: the answer should end here
@@ -103,7 +103,7 @@ def answer_of(view: LiveView, training: LiveTraining) -> Markup:
 
 
 def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
-    """Draw all heads of one kind, and name the head with the most weight on the tokens that the answer needs."""
+    """Draw all heads of one kind of attention, and name the head with the most weight on the tokens that the answer needs."""
     words, view = text("live"), progress.view
     if view is None:
         st.caption(words["heads_waits"])
@@ -117,7 +117,7 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
 
 
 def watched_head(training: LiveTraining, progress: Progress, kind: str) -> dict[str, str]:
-    """The parameters of a link to the head that is marked (`_marked`) in a kind of attention."""
+    """The query parameters of a link to the head of this kind of attention that the picture of all heads marks."""
     layer, head = _marked(_pointing(training, progress.view), kind) if progress.view else (0, 0)
     return {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
 

@@ -24,7 +24,7 @@ Option = TypeVar("Option", int, float)
 
 
 def pick_training() -> LiveSettings:
-    """Draw the boxes in rows; returns the picked settings."""
+    """Draw the boxes for the settings of a training; returns the picked settings."""
     labels, helps = text("live")["field"], text("live")["help"]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width=230):

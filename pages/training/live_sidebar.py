@@ -41,8 +41,8 @@ def _offer(training: LiveTraining, progress: Progress) -> None:
 
 
 def open_copy(training: LiveTraining) -> None:
-    """Make a new copy of the model and pick it in the sidebar. Called before the app runs again, so that no turn is held while
-    this function waits for the copy."""
+    """Make a new copy of the model in training and pick it in the sidebar. For use in a callback, so that no run of the app
+    waits for the copy."""
     training.copy()
     _offer(training, training.progress)
     open_model(model_name(training))

@@ -33,7 +33,7 @@ ATTENTION = "pages/attention/page.py"
 
 
 def show_live() -> None:
-    """Draw the section with the settings, the training of this session, and its files."""
+    """Draw the section of the live training: its settings, the training of this session, and its files."""
     words, session_desk = text("live"), desk()
     st.header(words["title"], anchor="live")
     st.markdown(words["sentence"])

@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 
 
 class Absent(enum.Enum):
-    """The type of `ABSENT`, which is returned in place of a result that is not in a cache. It is not None, because None can be
-    a result."""
+    """The type of `ABSENT`, the value that stands for a result that is not in a cache. None cannot stand for it, because None
+    can be a result."""
 
     ABSENT = "absent"
 
@@ -43,8 +43,8 @@ LARGE_SHARE = 0.9
 
 
 class RecentResults(cachetools.LRUCache[Hashable, Any]):
-    """An LRU cache with a limit in bytes, in which a new large result (`LARGE_BYTES`) replaces other large results before it
-    replaces small ones. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results
+    """An LRU cache with a limit in bytes, in which a new large result (`LARGE_BYTES` or more) replaces other large results
+    before small ones. Otherwise one visitor who types new texts for a large model would, every few seconds, drop the results
     that all other visitors use.
     """
 
@@ -73,8 +73,8 @@ class RecentResults(cachetools.LRUCache[Hashable, Any]):
         super().clear()
 
     def make_room(self, nbytes: int) -> None:
-        """Drop results until a new large result of `nbytes` bytes fits: first large ones, then any, in the order of last use.
-        The most recently used large result stays if both fit, because it may be the model that the new trace belongs to."""
+        """Drop results until a new large result of `nbytes` bytes fits: first large ones, then any, the least recently used
+        first. The most recently used large result stays if both fit, because it may be the model that computes the new one."""
         for key in tuple(self._large):
             share = LARGE_SHARE if len(self._large) > 1 else 1
             if sum(self._large.values()) + nbytes <= share * self.maxsize:
@@ -89,7 +89,7 @@ class Store:
 
     Args:
         most_bytes: limit for all results together. A result above this limit is computed again each time.
-        most_large: limit for a single array, trace or model above `most_bytes`. One such result is kept until `drop_large`.
+        most_large: limit in bytes for a single array or model above `most_bytes`. One such result is kept until `drop_large`.
     """
 
     def __init__(self, most_bytes: int, most_large: int = 0) -> None:
@@ -122,8 +122,8 @@ class Store:
         return value
 
     def drop_large(self) -> None:
-        """Drop the single result above `most_bytes`. Call this before computing another such result, which is kept only if
-        none is."""
+        """Drop the single result above `most_bytes`. Call this before computing another such result, because only one is kept
+        at a time."""
         self._large = None
 
     def cached(self, function: Function, ignored: int = 0) -> Function:
@@ -146,8 +146,8 @@ class Store:
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
         """The result of a function made by `cached`, if it is in the cache; otherwise `ABSENT`. Pass the function's arguments
-        without the ignored ones. This never computes the result. `has` and then a call would compute it if another thread
-        dropped the result in between."""
+        without the ignored ones. This never computes the result. A call after `has` computes it if another thread has dropped
+        it in between."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         if large is not None and large[0] == key:
             return large[1]
@@ -205,12 +205,12 @@ cached = RESULTS.cached
 
 
 def of_session(make: Callable[[], Result], release: Callable[[Result], None]) -> Callable[[], Result]:
-    """A function that returns an object of the session that calls it. The first call in a session makes the object.
+    """A function that returns the calling session's own object. The first call in a session makes the object.
 
     Args:
         make: makes the object; a function at the top level of a module.
-        release: called with the object, outside any run, some milliseconds after the session's browser has disconnected. If the
-            browser returns to its session, the session gets a new object.
+        release: called with the object, outside any run of the app, some milliseconds after the session's browser has
+            disconnected. If the browser returns to its session, the session gets a new object.
     """
     return st.cache_resource(scope="session", show_spinner=False, on_release=release)(make)
 

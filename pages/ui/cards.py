@@ -7,5 +7,5 @@ import streamlit as st
 
 
 def card(key: str, place: Any = st, **options: Any) -> Any:
-    """A container in `place` that is drawn as a card (app.css). `options` are arguments of `st.container`, such as `height`."""
+    """A container with a surface of its own (app.css) in `place`, a container or `st`. `options` are for `st.container`."""
     return place.container(border=True, key=f"card-{key}", **options)

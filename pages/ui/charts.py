@@ -49,15 +49,15 @@ _mount_marks = marks_component(importing(MARKS))
 
 
 class Finished(NamedTuple):
-    """A figure as it is sent to the browser.
+    """A figure ready to be sent to the browser, and facts about it.
 
     Attributes:
         packed: the figure.
         height: its height in px.
         least_width: px below which the figure scrolls sideways; None if it never scrolls.
         has_numbers: whether the figure can be saved as a table.
-        highlights: what stands out in the figure.
-        axes: the names of the rows and of the columns in the events of the chart.
+        highlights: what stands out in the figure, such as its largest cells.
+        axes: the names by which the chart's events give the row and the column of a cell.
         nbytes: estimated bytes of memory. Counting each number and text of the figure would take longer than sending it.
     """
 
@@ -72,15 +72,15 @@ class Finished(NamedTuple):
 
 class Chart(NamedTuple):
     """A figure to show. `build` makes the figure again. `key` is the cache key of `finished`, made from the figure function and
-    its arguments; None if nothing of the figure is cached."""
+    its arguments; None if the figure is not cached."""
 
     build: Callable[[], go.Figure]
     finished: Finished
     key: bytes | None = None
 
     def marks(self, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
-        """The Plotly shapes that mark a cell of the figure; None if it has no such cell. The arguments are as for
-        `cell_marks`, counted from 0."""
+        """The Plotly shapes that mark a cell of the figure; None if it has no such cell. `trace` is the index of a Plotly
+        trace; all arguments are counted from 0, as for `cell_marks`."""
 
         def computed() -> list[dict[str, Any]] | None:
             return cell_marks(self.build(), trace, row, column)
@@ -165,18 +165,19 @@ def show(
     marks: Sequence[Mapping[str, Any]] | None = None,
     hint: str | None = None,
 ) -> None:
-    """Draw a chart as wide as the page under `key`, and below it the menu that saves it as a picture, a page or numbers.
+    """Draw a chart as wide as the page, and below it the menu that saves it as a picture, an HTML page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 
     Args:
+        key: unique key of the chart, by which `pages.ui.chart.event` finds its events.
         alt: a name of the figure, for screen readers and as the title of the saved page.
-        name: name of saved files without ending; by default the key.
+        name: name of saved files without suffix; by default the key.
         asks: name of an event of the chart (chart/README.md) → the function called at such an event. In this function, and in
             the run that follows, `pages.ui.chart.event` returns the data of the event.
         tells: whether `alt` also describes what the figure shows. If not, a description of what stands out is added.
         table: returns the numbers to save; by default the numbers of the figure, if it has numbers.
-        narrow: widths in px for `narrowness`, by which a page can draw another figure where it is narrow.
+        narrow: widths in px for `narrowness`, so that the page can draw another figure on a narrow screen.
         marks: shapes above the figure that change without it, such as the frame of a picked cell; may be empty. None for a
             figure that never has such shapes.
         hint: what a click on the chart does, written beside the menu; empty while the hint is not needed. None for a chart that
@@ -195,7 +196,7 @@ def show(
 
 
 def described(noted: Sequence[Highlight]) -> str:
-    """Sentences about what stands out in a figure; empty if nothing stands out."""
+    """Sentences about what stands out in a figure (`highlights`), for people who cannot see it; empty if nothing does."""
     words, sentences = text("common")["highlights"], {"all": [], "lines": []}
     for kind, names, values, alike in noted:
         written = {name: number(value, 3) for name, value in values.items()}

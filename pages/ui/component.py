@@ -1,4 +1,4 @@
-"""The components of this project: how they are mounted, what they sent, and arrays for them."""
+"""Mount the Streamlit components of this project, read the values that they sent, and encode arrays for them."""
 
 import base64
 import json
@@ -47,8 +47,8 @@ def style_of(path: Path, *styles_of_parts: Path) -> str:
 
 
 def sent(key: str, name: str) -> Any:
-    """What the browser sent last under a name from the component with this key; None if nothing. A browser can send anything:
-    check the value."""
+    """The last value called `name` that the browser sent from the component with this key; None if there was none. A browser
+    can send anything: check the value."""
     values = st.session_state.get(key)
     return values.get(name) if isinstance(values, Mapping) else None
 
@@ -70,8 +70,8 @@ def packed(values: np.ndarray) -> str:
 
 
 def parcel(data: dict[str, Any], values: np.ndarray | None = None) -> bytes:
-    """The length of `data` as JSON (4 bytes, little-endian), this JSON, and the bytes of `values`. In the browser, `unpack`
-    (chart/unpack.js) reads them. Base64 would take a third more bytes."""
+    """Bytes to send to a component: the length of `data` as JSON (4 bytes, little-endian), this JSON, and the bytes of
+    `values`. In the browser, `unpack` (chart/unpack.js) reads them. Base64 would take a third more bytes."""
     header = json.dumps(data).encode()
     return len(header).to_bytes(4, "little") + header + (b"" if values is None else _little_endian(values))
 

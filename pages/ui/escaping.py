@@ -1,4 +1,4 @@
-"""Typed text inside the page's own sentences. It is shown as typed, never rendered as markup, and copying it adds nothing."""
+"""Put typed text into the page's sentences: shown as typed, never rendered as markup, copied without added characters."""
 
 import re
 import string
@@ -22,7 +22,8 @@ DOTTED_CIRCLE = "\u25cc"
 
 
 def literal(text: str) -> str:
-    """Markdown that shows a text unchanged. Right-to-left letters do not reorder the text around them."""
+    """Markdown that shows a text as typed, without characters that control the writing direction. Right-to-left letters do not
+    reorder the text around them."""
     text = encodable(DIRECTIONS.sub("", text))
     turns = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
     return span(escaped(text)) if turns else escaped(text)
@@ -34,15 +35,15 @@ def encodable(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A typed text, or an answer, for a quotation in a sentence of the page: `literal`, shortened if it is too long. An
-    invisible text is written as the Unicode numbers of its characters."""
+    """Markdown (`literal`) that quotes a typed text, or a model's answer, in a sentence of the page. A long text is shortened.
+    An invisible text is written as the Unicode numbers of its characters."""
     text = cut(" ".join(cut(word, WORD) for word in text.split()), TEXT)
     return literal(" ".join(map(code, text)) if unseen(text) else text)
 
 
 def quoted_token(token: str) -> str:
-    """A token for a quotation in a sentence of the page: `literal`, shortened if it is too long. An invisible token is written
-    as its Unicode number."""
+    """Markdown that quotes a token in a sentence of the page, shortened if it is too long. Invisible characters are written as
+    their Unicode numbers."""
     parts = [code(sign) if unseen(sign) else sign for sign in cut(token, TOKEN)]
     if unseen(token):
         return escaped(text("common")["invisible"].format(code=" ".join(parts)))
@@ -61,7 +62,7 @@ def code(sign: str) -> str:
 
 
 def filled(template: str, **values: str) -> str:
-    """A template of plain text, escaped. Its `{places}` are filled with values that are Markdown already."""
+    """A plain-text template as escaped Markdown. Each `{name}` is replaced by the value of that name, already Markdown."""
     parts = string.Formatter().parse(template)
     return "".join(escaped(words) + (values[name] if name else "") for words, name, _, _ in parts)
 

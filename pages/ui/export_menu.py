@@ -23,8 +23,8 @@ def download(
     label: str, data: str | Callable[[], str | bytes], name: str, icon: str | None = ":material/download:", **more: Any
 ) -> None:
     """Draw a button that saves a file named `name`. `data` is its content, or a function that returns it, called on a click.
-    Streamlit keeps such a function for each visitor until the next click, so it must not hold a trace or a model. `more` are
-    further arguments of `st.download_button`."""
+    Streamlit keeps such a function for each visitor until the next click, so it must not refer to a large object such as a
+    model. `more` are further arguments of `st.download_button`."""
     st.download_button(label, data, name, mimetypes.guess_type(name)[0], icon=icon, on_click="ignore", **more)
 
 
@@ -37,10 +37,10 @@ def saving(
     page: Callable[[], str] | None = None,
     view: Callable[[], str] | None = None,
 ) -> None:
-    """Draw a menu that saves the picture drawn under a key.
+    """Draw a menu that saves the figure that has this key.
 
     Args:
-        name: name of the file, without ending.
+        name: name of the file, without suffix.
         numbers: returns the numbers of the picture as a table; called only on a click.
         page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page
             from the SVG.

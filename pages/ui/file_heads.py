@@ -1,4 +1,4 @@
-"""All heads of attentions that were read from a file: pickers, and a grid in which a click also picks a head."""
+"""Attention weights read from a file: pickers of a head, a grid of all heads to pick one from, and the map of one head."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,8 @@ def pick_head(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> tuple[int, int]:
-    """Draw pickers of layer and head, and the grid; returns the picked (layer, head), counted from 0. The pickers have the keys
-    `{name}_layer` and `{name}_head`, the grid has `{name}_heads`."""
+    """Draw pickers of layer and head, and a grid of small maps of all heads. Returns the picked (layer, head), counted from 0.
+    The pickers have the keys `{name}_layer` and `{name}_head`, the grid has `{name}_heads`."""
     words, (layers, heads) = text("attention"), weights.shape[:2]
     with st.container(horizontal=True):
         layer = pick(words["layer"], range(1, layers + 1), f"{name}_layer") - 1 if layers > 1 else 0
@@ -41,7 +41,7 @@ def pick_head(
 def head_chart(
     weights: Float[ndarray, "query key"], allowed: Bool[ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]
 ) -> tuple[Chart, str]:
-    """The map of one head for half of the page, with numbers if there is room; and its strongest cells in words."""
+    """A heatmap of one head for half of the page, with numbers if there are few tokens; and its largest weights in words."""
     draw = head_map if max(weights.shape) <= NUMBERS else small_head_map
     figure = passing_chart(draw, weights, allowed, queries, keys)
     return figure, strongest_rows(weights, allowed, queries, keys)
@@ -55,6 +55,6 @@ def show_head(
     keys: Sequence[str],
     alt: str,
 ) -> None:
-    """Draw the map of one head in half of the page. `name` is the key of the chart."""
+    """Draw a heatmap of one head in half of the page. `name` is the chart's key, `alt` its name for screen readers."""
     figure, says = head_chart(weights, allowed, queries, keys)
     show(figure, name, f"{alt} {says}", tells=True)

@@ -9,7 +9,7 @@ PREFIXES = {12: "T", 9: "G", 6: "M", 3: "k"}
 
 
 def number(value: float, digits: int = 5, thousands: Literal["", ","] = "") -> str:
-    """A number with `digits` significant digits, and `thousands` as the separator: `−0.25`, `1.2e−07`, `∞`."""
+    """A number with `digits` significant digits, and `thousands` as the thousands separator: `−0.25`, `1.2e−07`, `∞`."""
     return _signs(f"{value + 0.0:{thousands}.{digits}g}")
 
 
@@ -45,7 +45,7 @@ def byte_size(count: int) -> str:
 
 
 def setting(value: object) -> str:
-    """The value of a field of a configuration: `0.1`, `−∞`, `2,048`, `pre`."""
+    """The value of a field of a configuration as text: `0.1`, `−∞`, `2,048`, `pre`."""
     if isinstance(value, float):
         return _signs(f"{value:,g}")
     return whole(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
@@ -90,8 +90,7 @@ def linked_token(position: int, token: str) -> str:
 
 
 def linked_tokens(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
-    """Each token as `linked_token`. `positions` are those of the tokens, if tokens of the text are left out; by default from
-    0."""
+    """Each token as `linked_token`. `positions` has the position of each token in the text; None counts them from 0."""
     places = range(len(tokens)) if positions is None else positions
     return [linked_token(position, token) for position, token in zip(places, tokens, strict=True)]
 

@@ -40,10 +40,10 @@ def overview(
     order: Sequence[Tile] | None = None,
     captions: Sequence[str] | None = None,
 ) -> None:
-    """Draw a small heatmap per head, layers down and heads across.
+    """Draw a small heatmap (a tile) for each head, layers down and heads across.
 
-    Hovering needs no rerun; a click, or Enter on the tile reached with the arrow keys, starts a rerun. The page decides which
-    head is selected: in `on_pick`, `picked(key)` returns the tile, and the values of widgets may still be set.
+    Hovering needs no rerun of the page; a click, or Enter on the tile reached with the arrow keys, starts a rerun. The page
+    decides which head is selected: in `on_pick`, `picked(key)` returns the tile, and the values of widgets may still be set.
     The size of the picture does not depend on the number of tokens. If a tile has more cells than pixels, a pixel shows the
     largest weight among its cells, and hovering names the cell of that weight.
 
@@ -54,7 +54,7 @@ def overview(
         selected: (layer, head) of the tile that has a frame, counted from 0.
         color: colour of the frame.
         on_pick: called before the rerun at every pick, including a pick of the selected tile.
-        order: the tiles to draw instead of the full grid, left to right and top to bottom. It may leave tiles out.
+        order: the (layer, head) of the tiles to draw instead of the full grid, left to right and top to bottom.
         captions: one per tile of `order`, shown below the tile after its layer and head: "0.97" becomes "L2 H3 · 0.97".
     """
     data = grid_data(weights.shape, queries, keys, selected, color)
@@ -70,8 +70,8 @@ def overview(
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
-    """The data that `head_grid_view.js` needs besides the weights (as `quantized` levels) to draw a full grid. The arguments
-    are the same as for `overview`; `shape` is the shape of the weights."""
+    """The data besides the weights that `head_grid_view.js` needs to draw a full grid. The arguments are the same as for
+    `overview`; `shape` is the shape of the weights."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],
@@ -85,7 +85,7 @@ def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str],
 
 
 def row_words() -> dict[str, str]:
-    """The templates from which `strongest.js` makes the description of a map."""
+    """Name → template, for the sentences in which `strongest.js` describes a heatmap of weights."""
     words = text("head_grid")
     return {name: words[name] for name in ("row_says", "row_alike")}
 
@@ -97,8 +97,8 @@ def strongest_rows(
     keys: Sequence[str],
     positions: Positions = COUNTED,
 ) -> str:
-    """A description of a map for a person who does not see it: the rows with the largest weights, and the token of each such
-    weight. `positions` are those of the queries and of the keys, if tokens are left out."""
+    """A description of a heatmap for a person who does not see it: the queries with the largest weights, and for each of them
+    the key of its largest weight. `positions` are the positions in the texts of `queries` and of `keys`, from 0 by default."""
     words, seen = text("head_grid"), np.where(allowed, weights, -1.0)
     columns: list[int] = seen.argmax(-1).tolist()
     strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()
@@ -112,8 +112,8 @@ def strongest_rows(
 
 
 def picked(key: str) -> Tile | None:
-    """The (layer, head) just picked in the overview with this key, counted from 0; None if nothing was just picked. For use in
-    the overview's `on_pick`."""
+    """The (layer, head) just picked in the `overview` with this key, counted from 0; None if nothing was just picked. For use
+    in the `on_pick` of `overview`."""
     return _tile(sent(key, "pick"))
 
 
@@ -125,5 +125,5 @@ def _tile(pair: Any) -> Tile | None:
 
 @cache
 def weight_colors() -> str:
-    """Red, green and blue, 0 to 255, of each level of a weight (`quantized`), as base64 (`packed`)."""
+    """Red, green and blue, 0 to 255, for each level of a quantized weight (`quantized`), as base64 (`packed`)."""
     return packed(shades("weights"))

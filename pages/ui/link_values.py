@@ -1,12 +1,12 @@
-"""The values of choices in the address. They are ids, which stay the same in every language of the labels.
+"""The values of choices in the URL. They are ids, which stay the same in every language of the labels.
 
-`bind="query-params"` of Streamlit 1.67 writes the label of a choice into the address (measured: `format_func` decides the
+`bind="query-params"` of Streamlit 1.67 writes the label of a choice into the URL (measured: `format_func` decides the
 value), so a translation would change every link. Widgets with labels are therefore bound here: `seed` gives such a widget its
-value before it is drawn, `publish` writes the value into the address afterwards. Streamlit binds texts and switches, because
+value before it is drawn, `publish` writes the value into the URL afterwards. Streamlit binds texts and switches, because
 their values have no labels.
 
-The sources of a value, in this order: what the person just did, the address, an earlier choice in this session, the default.
-When an address is opened from the browser's history, only the address counts.
+The sources of a value, in this order: what the person just did, the URL, an earlier choice in this session, the default.
+When a URL is opened from the browser's history, only the URL counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,16 +35,16 @@ KEPT = "kept_in_links"
 
 @dataclass
 class Memory:
-    """The session's memory of the names in its address.
+    """The values and states that a session keeps for the names (keys) of the query parameters in its URL.
 
     Attributes:
         page: the page of this run.
-        chosen: the chosen values as written in an address, by name and page.
+        chosen: `place(name)` → the chosen value, as written in a URL.
         defaults: name → the default that its widget showed in the previous run.
-        known: names drawn since the page was opened.
-        drawn: names that the page has drawn in this run.
-        drawn_before: names that earlier runs have drawn and that can still be in the address.
-        refused: name → invalid text for its widget in the address, until `take_refused`.
+        known: names of widgets drawn since the page was opened.
+        drawn: names of widgets that the page has drawn in this run.
+        drawn_before: names of widgets that earlier runs have drawn and that can still be in the URL.
+        refused: name → invalid text for its widget in the URL, until `take_refused`.
     """
 
     page: str = ""
@@ -61,7 +61,7 @@ class Memory:
 
 
 def memory() -> Memory:
-    """What the session remembers of the names in its address; empty at first."""
+    """The session's `Memory` of the names in its URL; empty at first."""
     return st.session_state.setdefault(MEMORY, Memory())
 
 
@@ -77,26 +77,27 @@ def kept_in_links() -> dict[str, str]:
 
 
 def start_run() -> None:
-    """Prepare the values of a run of the app. Call it when the page is known, before the first widget."""
+    """Prepare the `memory` for a run of the app: reset parts of it if another page or a URL of the browser's history is
+    opened. Call it when the page is known, before the first widget."""
     links, page = memory(), st.session_state["page"]
     if opens_from_history():
         links.chosen, links.defaults = {}, {}
     if links.page != page:
         links.page, links.known = page, set()
-        # The address already belongs to the new page. A name that both pages use must stay in it until the new page draws it.
+        # The URL already belongs to the new page. A name that both pages use must stay in it until the new page draws it.
         links.drawn_before, links.drawn = set(), set()
 
 
 def start_page() -> None:
-    """Begin to note which names the page draws. Names of `OUTSIDE_PAGE` are not noted. Call it before the first widget of the
-    page."""
+    """Begin to note the names of the widgets that the page draws, except those in `OUTSIDE_PAGE`. Call it before the first
+    widget of the page."""
     links = memory()
-    # An interrupted run has not called `end_page`, so the names that were drawn before it are still in the address.
+    # An interrupted run has not called `end_page`, so the names that were drawn before it are still in the URL.
     links.drawn_before, links.drawn = links.drawn_before | links.drawn, set()
 
 
 def end_page() -> None:
-    """Remove the names of widgets that the page no longer draws from the address. The session keeps their values. Call it after
+    """Remove the names of widgets that the page no longer draws from the URL. The session keeps their values. Call it after
     the last widget of the page."""
     links = memory()
     for name in links.drawn_before - links.drawn:
@@ -106,27 +107,27 @@ def end_page() -> None:
 
 
 def refuse(name: str, linked: str) -> None:
-    """Note that the address has an invalid text for the widget with this name, so that the page can say so."""
+    """Note that the URL has an invalid text for the widget with this name, so that the page can show a message about it."""
     memory().refused[name] = linked
 
 
 def unread(name: str) -> str | None:
-    """The text that a link gives to a name, if the page has not drawn the name since it was opened; otherwise None."""
+    """The text that the URL gives for a name, if its widget was not drawn since the page was opened; otherwise None."""
     return None if name in memory().known else st.query_params.get(name)
 
 
 def take_refused() -> dict[str, str]:
-    """Name of a widget → its invalid text in the address (`refuse`). Each text is returned only once."""
+    """Name of a widget → its invalid text in the URL (`refuse`). Each text is returned only once."""
     links = memory()
     refused, links.refused = links.refused, {}
     return refused
 
 
 def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Value], Value]) -> None:
-    """Set the value of a widget before it is drawn. `name` is the key of the widget in the session and in the address.
+    """Set the value of a widget before it is drawn. `name` is the key of the widget in the session and in the URL.
 
     Args:
-        read: called with the text of the address; returns the value. Called with None, it returns the default. It raises
+        read: called with the text of the URL; returns the value. Called with None, it returns the default. It raises
             `ValueError` or `KeyError` if the text is not a valid value; the widget then gets the default.
         settled: converts the widget's present value, which can be left over from another model, to a valid value.
     """
@@ -152,7 +153,7 @@ def seed(name: str, read: Callable[[str | None], Value], settled: Callable[[Valu
 
 
 def choose(name: str, written: str) -> None:
-    """Choose a value, as it is written in an address, for a widget that the page may not have drawn yet. Call it in a
+    """Choose a value, as it is written in a URL, for a widget that the page may not have drawn yet. Call it in a
     callback."""
     links = memory()
     links.chosen[links.place(name)] = written
@@ -162,7 +163,7 @@ def choose(name: str, written: str) -> None:
 
 
 def publish(name: str, value: str | None) -> None:
-    """Write a widget's value, as it is written in an address, to the address and the `memory`. None means the default value: it
+    """Write a widget's value, as it is written in a URL, to the URL and the `memory`. None means the default value: it
     removes the name from both. Call it after the widget is drawn."""
     links = memory()
     if name not in OUTSIDE_PAGE:

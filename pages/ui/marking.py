@@ -1,4 +1,4 @@
-"""Cells that a learner marks. After the truth is shown, the same cells with the truth and the learner's marks."""
+"""A grid of cells that a learner marks to answer a question. Later it shows the true answer beside the learner's marks."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,7 +25,7 @@ _mount = mounted(Path(__file__).with_suffix(""))
 
 
 class Truth(NamedTuple):
-    """The truth of each cell, row by row.
+    """The true answer for each cell of a question, row by row, as it is drawn.
 
     Attributes:
         colors: the CSS colour of each cell; empty for a cell that is drawn as masked.
@@ -39,7 +39,7 @@ class Truth(NamedTuple):
 
 
 def weights_truth(weights: Float[np.ndarray, "query key"], allowed: Bool[np.ndarray, "query key"], masked: str) -> Truth:
-    """Attention weights as the truth of cells, in the colours of attention figures; `masked` is the value of masked cells."""
+    """Attention weights as the `Truth` of cells, in the colours of attention figures. `masked` is the text for masked cells."""
     scale = shades("weights")
     pairs = list(zip(weights.ravel().tolist(), allowed.ravel().tolist(), strict=True))
     levels = [scale[round(min(max(weight, 0.0), 1.0) * (len(scale) - 1))] if may else None for weight, may in pairs]
@@ -105,7 +105,8 @@ def _marked(key: str, count: int, closed: frozenset[int], most: int, take: Calla
 
 
 def cells_sent(cells: Any, count: int, closed: frozenset[int] = frozenset()) -> Cells | None:
-    """The cells that a browser sent, ascending; None if they are not a list of cells that can be marked."""
+    """The cell numbers that a browser sent, ascending; None if they are not a list of cells below `count` that are not
+    `closed`."""
     if not isinstance(cells, (list, tuple)) or len(cells) > MOST_CELLS:
         return None
     if any(not is_index(cell, count) or cell in closed for cell in cells):

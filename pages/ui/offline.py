@@ -71,10 +71,10 @@ def offline_page(title: str, body: Markup, data: Mapping[str, Any], run: Path) -
 
 
 def modules(script: Path) -> dict[str, str]:
-    """The import map of a page: name → address, for `script` and all scripts that it imports, directly or not.
+    """The import map of a page: name → URL, for `script` and all scripts that it imports, directly or not.
 
-    The page has no other files, so each address (`data:`) contains the script itself. An import cannot be relative to such an
-    address, so it is replaced by the name of the imported script.
+    The page has no other files, so each URL (`data:`) contains the script itself. An import cannot be relative to such a URL,
+    so it is replaced by the name of the imported script.
     """
     waiting, found = [script], dict[str, str]()
     while waiting:

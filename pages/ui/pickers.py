@@ -1,4 +1,4 @@
-"""Widgets that pick a value. The address contains the id of the picked option, the page shows its label."""
+"""Widgets that pick a value. The URL contains the id of the picked option, the page shows its label."""
 
 import math
 import re
@@ -18,7 +18,7 @@ Option = TypeVar("Option")
 MOST_BUTTONS = 12
 # Session key of a dict: key of a widget → whether it was drawn as a list in the last run.
 LISTED = "choices_listed"
-# The state of a switch in an address.
+# The state of a switch in a URL.
 SWITCH = {"true": True, "false": False}
 
 
@@ -38,12 +38,12 @@ def pick(
 
     Args:
         options: the options, at least one.
-        key: the key in the session and in the address.
+        key: the key in the session and in the URL.
         first: the default, which also replaces a value that is not an option; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: option → label. By default, and for other options, the label is that of `choice_label`.
-        written: converts an option to its id in an address; by default `option_id`.
-        present: converts the id in an address, which can be an older id of an option, to its present id.
+        written: converts an option to its id in a URL; by default `option_id`.
+        present: converts the id in a URL, which can be an older id of an option, to its present id.
     """
     first = options[0] if first is None else first
     written = written or option_id
@@ -92,8 +92,8 @@ def pick_or_none(
 
 
 def pick_text(trace: Trace, help: str | None = None, first: int = 0) -> int:
-    """Draw a picker of the texts of a batch, if there are several. Returns the index of the picked text. This index and `first`
-    are counted from 0, the address counts from 1."""
+    """Draw a picker of the texts of a batch, if it has several. Returns the index of the picked text. This index and `first`,
+    the default, are counted from 0; the URL counts from 1."""
     count = trace.batch_size
     return pick(text("common")["item"], range(1, count + 1), "item", help, first + 1) - 1 if count > 1 else 0
 
@@ -122,7 +122,7 @@ def pick_position(
 
 
 def pick_switch(label: str, key: str, help: str | None = None, first: bool = False) -> bool:
-    """Draw a switch, and return whether it is on. The address has `true` or `false` if the state differs from `first`. The
+    """Draw a switch, and return whether it is on. The URL has `true` or `false` if the state differs from `first`. The
     session keeps the state while other pages are open."""
     seed(key, lambda asked: first if asked is None else SWITCH[asked], bool)
     on = st.toggle(label, key=key, help=help)
@@ -131,7 +131,7 @@ def pick_switch(label: str, key: str, help: str | None = None, first: bool = Fal
 
 
 def search_box(label: str, placeholder: str) -> str:
-    """Draw a search box, and return its text. The address has this text as `search`."""
+    """Draw a search box, and return its text. The URL has this text as `search`."""
     seed("search", lambda asked: (asked or "")[:SEARCH_CHARACTERS], lambda value: value)
     value = st.text_input(label, key="search", placeholder=placeholder, max_chars=SEARCH_CHARACTERS)
     publish("search", value or None)
@@ -139,7 +139,7 @@ def search_box(label: str, placeholder: str) -> str:
 
 
 def unfolding(label: str, icon: str, key: str) -> Any:
-    """Draw an expander whose state is written in the address. Returns the container to draw in while it is open, or None while
+    """Draw an expander whose state is written in the URL. Returns the container to draw in while it is open, or None while
     it is closed: the content of a closed expander would be sent with every click."""
     seed(key, lambda asked: asked is not None and SWITCH[asked], lambda value: value)
     fold = st.expander(label, icon=icon, key=key, on_change="rerun")
@@ -148,7 +148,7 @@ def unfolding(label: str, icon: str, key: str) -> Any:
 
 
 def option_id(option: object) -> str:
-    """The id of an option in an address: `add and norm` becomes `add-and-norm`."""
+    """The id of an option in a URL: `add and norm` becomes `add-and-norm`."""
     return str(option).lower().replace(",", "").replace(" ", "-")
 
 
@@ -163,7 +163,7 @@ def _shown(key: str, labels: Mapping[Any, str] | None) -> Callable[[Any], str]:
 
 def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[str], help: str | None = None) -> list[str]:
     """Draw a list in which several options can be picked. Returns them in the order in which they were picked; `first` are the
-    default. The address has their ids, separated by commas."""
+    default. The URL has their ids, separated by commas."""
     ids = {option_id(option): option for option in options}
 
     def read(asked: str | None) -> list[str]:
@@ -203,7 +203,7 @@ def read_number(asked: str, least: float, most: float, whole: bool = True) -> in
 
 
 def kept_number(key: str, least: int, most: int, first: int) -> int:
-    """The integer of a choice that has no widget, set by a click or by the address; `first` until one is set. A number that is
+    """The integer of a choice that has no widget, set by a click or by the URL; `first` until one is set. A number that is
     left over from another text is clamped to `least` and `most`."""
 
     def read(asked: str | None) -> int:

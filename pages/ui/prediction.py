@@ -9,7 +9,7 @@
     else:
         ...                                     # draw the truth with `prediction.answers` on it
 
-The state of all questions is in the address (`prediction_codec`). Nothing is stored, and a prediction does not change what the
+The state of all questions is in the URL (`prediction_codec`). Nothing is stored, and a prediction does not change what the
 model computes.
 """
 
@@ -37,8 +37,8 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
     Args:
         what: name of the question, in small letters.
         subject: everything that determines the true answer, except the place.
-        cells: number of cells that can be marked.
-        places: number of places that can be asked about.
+        cells: number of cells that can be marked as the answer.
+        places: number of places, such as rows of a map, that the question can be about.
     """
     state = st.session_state
     prediction = open_questions().get(what)
@@ -109,7 +109,7 @@ def _button(what: str, name: str, then: Prediction, icon: str, help: str | None 
 
 
 def answer(what: str, cells: Cells) -> None:
-    """Set the present answer to a question; for use in a callback. After the truth is shown, the answer stays as it is."""
+    """Set the present answer to a question; for use in a callback. After the truth is shown, the answer cannot change."""
     prediction = read(st.session_state.get(KEY, "")).get(what, Prediction())
     if not prediction.shown:
         _put(what, replace(prediction, answers=(*prediction.answers[:-1], tuple(sorted(set(cells))))))
@@ -118,8 +118,8 @@ def answer(what: str, cells: Cells) -> None:
 def pick_answer(
     what: str, label: str, prediction: Prediction, labels: Mapping[int, str], as_list: bool = False, placeholder: str = ""
 ) -> None:
-    """Draw a widget that picks one of a few answers: buttons or a list. `labels` has the label of each cell that can be
-    chosen."""
+    """Draw a widget that picks one of a few answers: buttons or a list. `labels` has the label of each answer that can be
+    chosen, by its number (a cell of `Prediction.answer`)."""
     key = f"predict-answer-{what}"
     chosen = [cell for cell in prediction.answer if cell in labels]
     st.session_state[key] = chosen[0] if chosen else None
@@ -136,13 +136,13 @@ def pick_answer(
 
 
 def pick_yes_or_no(what: str, prediction: Prediction) -> None:
-    """Draw the choice between yes and no. The address stores yes as 1 and no as 0."""
+    """Draw the choice between yes and no. The URL stores yes as 1 and no as 0."""
     words = text("prediction")
     pick_answer(what, words["your_answer"], prediction, {1: words["yes"], 0: words["no"]})
 
 
 def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> str:
-    """The result of `sentence` for the marked cells of the answer, in Markdown; of two answers, a paragraph for each."""
+    """The Markdown that `sentence` returns for the answer's marked cells; if there are two answers, a paragraph for each."""
     words = text("prediction")
     if prediction.first is None:
         return sentence(prediction.answer)
@@ -152,7 +152,7 @@ def on_each_answer(prediction: Prediction, sentence: Callable[[Cells], str]) -> 
 
 
 def verdict(prediction: Prediction, truth: bool) -> str:
-    """Sentences that say whether each answer, yes or no, is right; in Markdown. Yes is right if `truth`."""
+    """Markdown that tells whether each answer, yes or no, is right. Yes is right if `truth`."""
     words = text("prediction")
 
     def judged(cells: Cells) -> str:
@@ -189,8 +189,8 @@ def open_question(what: str) -> None:
 
 
 def ask_about(what: str, place: int | None, instead_of: str = "") -> None:
-    """Ask the question `what` again, about another place; None for the page's own choice. Close the question `instead_of`, if
-    one is named. For use in a callback."""
+    """Ask the question `what` again, about another place; None for the page's own choice. Close the question `instead_of`,
+    unless it is empty. For use in a callback."""
     if instead_of:
         _put(instead_of, None)
     _put(what, Prediction(place=place))

@@ -1,4 +1,4 @@
-"""The state of all questions as one value of the address, `predict`.
+"""The state of all questions as one value of the URL, `predict`.
 
 `attention.7:3.5-8~3~shown` asks about place 7. The first answer was the cells 3 and 5 to 8, the second answer was cell 3, and
 the truth is shown. `attention:` is a question without an answer yet. Commas separate several questions.
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 SHOWN = "shown"
-# Limits of what an address may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
+# Limits of what a URL may contain: number of questions, and runs of cells in an answer. The patterns limit the digits.
 MOST_QUESTIONS, MOST_RUNS = 8, 400
 NAME = re.compile(r"([a-z]{1,20})(?:\.(\d{1,4}))?", re.ASCII)
 RUN = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
@@ -19,10 +19,10 @@ Cells = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Prediction:
-    """The state of one question.
+    """The state of one question that a page asks a learner.
 
     Attributes:
-        answers: one answer, or two if the learner answered once more. An answer is its marked cells, ascending, or empty.
+        answers: one answer, or two if the learner answered once more. An answer is a tuple of marked cells, ascending.
         place: the place that the question is about, such as a row, counted from 0; None for the page's own choice.
         shown: whether the truth is shown.
     """
@@ -33,7 +33,7 @@ class Prediction:
 
     @property
     def answer(self) -> Cells:
-        """The last answer."""
+        """The last answer: its marked cells, ascending; empty without an answer."""
         return self.answers[-1]
 
     @property
@@ -42,20 +42,20 @@ class Prediction:
         return self.answers[0] if len(self.answers) > 1 else None
 
     def within(self, cells: int, places: int) -> "Prediction":
-        """This state without cells from `cells` on, and without a place from `places` on, because these do not exist."""
+        """A copy without cells of number `cells` or above, and without a place of number `places` or above."""
         answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
         place = self.place if self.place is not None and self.place < places else None
         return replace(self, answers=answers, place=place)
 
 
 def written(predictions: Mapping[str, Prediction]) -> str:
-    """The questions as the value of `predict`; `read` is the inverse."""
+    """The questions (name → state) as the text of the query parameter `predict`; `read` is the inverse."""
     return ",".join(_written(name, prediction) for name, prediction in predictions.items())
 
 
 def read(value: str) -> dict[str, Prediction]:
-    """The questions in a value of `predict`, by name. An address is untrusted: an invalid question is left out, and a question
-    with an invalid answer is read without its answers."""
+    """The questions in a text of the query parameter `predict`, by name. A URL is untrusted: an invalid question is left
+    out, and a question with an invalid answer is read without its answers."""
     predictions = {}
     for part in value.split(",")[:MOST_QUESTIONS]:
         head, colon, answers = part.partition(":")
@@ -94,7 +94,7 @@ def written_cells(cells: Cells) -> str:
 
 
 def read_cells(piece: str) -> Cells | None:
-    """The cells of one answer, ascending; None if the text is invalid. An address is untrusted."""
+    """The cells of one answer, ascending; None if the text is invalid. A URL is untrusted."""
     if not piece:
         return ()
     runs = [RUN.fullmatch(part) for part in piece.split(".", MOST_RUNS)]

@@ -1,11 +1,11 @@
-"""Presenting: the page is shown on a projector, with everything larger and no sidebar. Its address has `present=1`."""
+"""Presenting: the page is shown on a projector, with everything larger and no sidebar. Its URL has `present=1`."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-# Name in the address and in the session.
+# Name in the URL and in the session.
 PRESENT = "present"
 # Factor for sizes in a figure. The text of an enlarged figure is at least `LEAST` px high.
 SCALE, LEAST = 1.6, 20.0
@@ -22,7 +22,7 @@ TITLE, TICKS = "title", "tickfont"
 
 
 def presenting() -> bool:
-    """Whether this session presents."""
+    """Whether this session shows its pages for a projector."""
     return bool(st.session_state.get(PRESENT))
 
 

@@ -39,7 +39,7 @@ def _paragraph(lines: list[str]) -> list[Element]:
 
 
 def inline(text: str) -> list[Element | str]:
-    """The words of one line: texts, and elements for the words with a style."""
+    """One line as plain texts and elements; an element (`code`, `strong` or `em`) has the words of one style."""
     parts: list[Element | str] = []
     end = 0
     for match in MARKS.finditer(text):
@@ -59,12 +59,12 @@ def plain(text: str) -> str:
 
 
 def as_html(text: str) -> Markup:
-    """A text as HTML, with every word escaped."""
+    """A text as HTML paragraphs and lists, with every word escaped."""
     return Markup("").join(map(_html_of, prose(text)))
 
 
 def line_as_html(text: str) -> Markup:
-    """A text as HTML without a paragraph. Line breaks become spaces."""
+    """A text as HTML without paragraphs and lists. Line breaks become spaces."""
     return Markup("").join(map(_html_of, inline(" ".join(text.split()))))
 
 

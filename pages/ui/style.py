@@ -11,12 +11,12 @@ from transformer.figures.theme import STYLE_COLORS
 
 
 def style(file: Path) -> Markup:
-    """The CSS of a file as an HTML element. Put it before the HTML that it styles."""
+    """The CSS of a file as a `<style>` element. Put it before the HTML that it styles."""
     return style_element(file.read_text(encoding="utf-8"))
 
 
 def app_style(file: Path) -> Markup:
-    """The CSS of the whole app, with the colours that all styles share as variables."""
+    """A `<style>` element with the CSS of the whole app (`file`) and the colours that all styles share, as variables."""
     colors = "".join(f"--headlight-{name}: {color}; " for name, color in STYLE_COLORS.items())
     return style_element(f":root {{ {colors}}}\n{file.read_text(encoding='utf-8')}")
 

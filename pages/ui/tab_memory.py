@@ -19,12 +19,12 @@ _mount = component("headlight_tab_memory", js=importing(Path(__file__).with_suff
 
 
 def recalled(name: str) -> bool:
-    """Whether the tab has reported its text with this name from before this session, or that it has no such text."""
+    """Whether the browser's tab has reported which text it had with this name before this session, or that it had none."""
     return st.session_state.get(RECALLED + name, False)
 
 
 def forbidden() -> bool:
-    """Whether the tab has reported that the browser forbids storage, so that nothing survives a reload."""
+    """Whether the browser's tab has reported that storage is forbidden, so that nothing survives a reload."""
     return st.session_state.get(FORBIDDEN, False)
 
 
@@ -37,7 +37,7 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
         store: the text; empty to delete it.
         recall: called before the next run with the text that the tab reports. The text is untrusted.
         waits: whether the tab also reports that it has no text. `recall` then gets an empty text.
-        linked: whether a link can have the text after its `#`, as in `#name=text`. Browsers do not send the part after `#` to a
+        linked: whether a link can give the text after its `#`, as in `#name=text`. Browsers do not send the part after `#` to a
             server.
     """
     state = st.session_state
@@ -52,7 +52,7 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
 
 def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
     """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. For an empty text,
-    call it only if `waits`. A report that is not one of ours is ignored, so the tab is asked again in the next run."""
+    call it only if `waits`. An invalid report is ignored, so the tab is asked again in the next run."""
     stored = sent(_key(name), "recall")
     if recalled(name) or not isinstance(stored, Mapping) or not isinstance(text := stored.get("text"), str):
         return

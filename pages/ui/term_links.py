@@ -34,8 +34,8 @@ def names_of(*terms: str) -> dict[str, str]:
 
 
 def linked(texts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """The texts of a page with the terms marked: each bold term, and first mentions in texts named as in `LEADING` and
-    `EXPLAINING`. `names` is a result of `names_of`."""
+    """The texts of a page with the glossary's terms as Markdown links: each bold term, and first mentions in texts whose names
+    match `LEADING` or `EXPLAINING`. `names` is a result of `names_of`."""
     met: set[str] = set()
     return {name: _linked(value, name, names, met) for name, value in texts.items()}
 
@@ -79,7 +79,7 @@ def _mark(words: str, term: str | None) -> str:
 
 
 def address_of(term: str) -> str:
-    """The address of a mark of this term."""
+    """The address of the Markdown link that marks a term: `#word-query`."""
     return ADDRESS + quote(term, safe="")
 
 

@@ -25,7 +25,7 @@ ENGLISH = "en"
 VARIABLE = "HEADLIGHT_LANGUAGE"
 # The page whose text file has the meanings of the terms.
 GLOSSARY = "glossary"
-# The key in the session and in the address.
+# The key in the session and in the URL.
 KEY = "language"
 # The language of this run. A page reads up to 400 texts, and each access to the session takes 6 µs.
 _OF_RUN: ContextVar[str] = ContextVar(KEY, default="")

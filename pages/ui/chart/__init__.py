@@ -1,4 +1,4 @@
-"""A Plotly chart as a component of Streamlit that stays on the page (README.md). It imports nothing of this app."""
+"""A Plotly chart as a Streamlit component that updates the chart in place (README.md). It imports nothing of this app."""
 
 import base64
 import json
@@ -14,11 +14,11 @@ SCRIPT, MARKS = HERE / "chart.js", HERE / "marks.js"
 
 
 def chart_component(js: str) -> Any:
-    """The component of a chart. Mount it with `key`, `data` from `message`, the chart's `height` in px and, if `message` asks
-    for clicks, `on_click_change`.
+    """A function that draws a chart. Call it with `key`, `data` from `message`, the chart's `height` in px and, if `message`
+    asks for clicks, `on_click_change`.
 
     Args:
-        js: JavaScript whose default export is or calls that of `SCRIPT`, for instance by importing it from its address.
+        js: JavaScript text. Its default export must be the default export of chart.js (`SCRIPT`), or call it.
     """
     style = (HERE / "chart.css").read_text(encoding="utf-8")
     # In a shadow root, a chart would not have the styles that Plotly puts into the page.
@@ -26,18 +26,18 @@ def chart_component(js: str) -> Any:
 
 
 def marks_component(js: str) -> Any:
-    """The component that draws shapes above a chart without sending its figure again. Mount it with `key`, and with `data`:
-    `chart`, the name of the chart, and `shapes`, as in a layout of Plotly. Without shapes, or when this component is no longer
-    mounted, the chart shows only its figure.
+    """A function that draws shapes above a chart without sending the chart's figure again. Call it with `key`, and with `data`:
+    `chart`, the name of the chart, and `shapes`, as in a layout of Plotly. Without shapes, or in a run that does not call this
+    function, the chart shows only its figure.
 
     Args:
-        js: JavaScript whose default export is or calls that of `MARKS`.
+        js: JavaScript text. Its default export must be the default export of marks.js (`MARKS`), or call it.
     """
     return component("plotly_chart_marks", js=js)
 
 
 class Packed(NamedTuple):
-    """A figure ready to be sent.
+    """A figure ready to be sent to the browser.
 
     Attributes:
         text: JSON of the figure, in which each array of numbers is replaced by the range of its bytes in `numbers`.
@@ -49,14 +49,14 @@ class Packed(NamedTuple):
 
 
 def packed(spec: Mapping[str, Any]) -> Packed:
-    """A figure ready to be sent. `spec` is the figure as parsed JSON, written by `plotly.io.to_json`."""
+    """A figure ready to be sent to the browser. `spec` is the figure as parsed JSON from `plotly.io.to_json`."""
     blocks: list[bytes] = []
     text = json.dumps(_without_arrays(spec, blocks), separators=(",", ":"))
     return Packed(text, b"".join(blocks))
 
 
 def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
-    """The `data` of a mount, which `unpack.js` reads: the length of the JSON in 4 bytes, the JSON, and the numbers.
+    """The bytes to pass to a chart as `data`: the length of the JSON (4 bytes, little-endian), the JSON, and the numbers.
 
     Args:
         about: what chart.js needs beside the figure: `config` of Plotly; `alt`, a name for screen readers; `width`, px below
@@ -69,8 +69,8 @@ def message(figure: Packed, about: Mapping[str, Any]) -> bytes:
 
 
 def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
-    """`value`, a part of a figure, with each array replaced by the range of its bytes in all `blocks` together. These bytes are
-    added to `blocks`."""
+    """`value`, a part of a figure, with each array replaced by the range of its bytes in the joined `blocks`. The bytes of each
+    array are appended to `blocks`."""
     if isinstance(value, Mapping):
         if "bdata" not in value:
             return {name: _without_arrays(part, blocks) for name, part in value.items()}
@@ -84,15 +84,15 @@ def _without_arrays(value: Any, blocks: list[bytes]) -> Any:
 
 
 def event(key: str, name: str) -> dict[str, Any]:
-    """The data of the last event called `name` that the browser sent from the chart with this key (README.md). Empty without
-    such an event. A browser can send anything: check each value."""
+    """The data of the last event called `name` that the browser sent from the chart with this key (README.md); empty if there
+    was none. A browser can send anything: check each value."""
     sent = st.session_state.get(key)
     value = sent.get(name) if isinstance(sent, Mapping) else None
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def narrowness(key: str) -> int:
-    """The number of widths in `narrow` (`message`) that are larger than the chart's width. 0 until the browser reports it."""
+    """How many widths in `narrow` (see `message`) exceed the width of this key's chart. 0 until the browser reports it."""
     sent = st.session_state.get(key)
     count = sent.get("narrow") if isinstance(sent, Mapping) else None
     return count if type(count) is int and count > 0 else 0
