@@ -1,4 +1,4 @@
-"""The words in figures, in English. A translation is another table with the same keys."""
+"""The fixed texts in figures, such as axis titles, in English. A translation is another mapping with the same keys."""
 
 from collections.abc import Mapping
 

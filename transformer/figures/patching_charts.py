@@ -191,7 +191,7 @@ def run_bars(
         tokens: the tokens.
         probabilities: for each run, the probability of each token.
         names: the names of the runs: A, B and the patched run.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     bars = [
         {

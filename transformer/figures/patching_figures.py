@@ -93,7 +93,7 @@ def patch_grids(
         value: what the values are, such as `share`; the title of the colour bar.
         tokens: whether the columns are tokens.
         picked: name of a map, row and column of the cell that is framed; None for no frame.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour always shows how far a
             place moves the answer.
         percent: whether numbers are written as percentages, also without `ends`.

@@ -56,7 +56,7 @@ def waves(
             drawn as lines, with a dot for each position if there are at most `MOST_MARKED` positions. Without `curves`, lines
             join the `values`.
         names: names of the columns.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     positions = len(values)
     figure = go.Figure()

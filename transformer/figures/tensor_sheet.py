@@ -38,7 +38,7 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
     Args:
         rows: title → the tensors of a row. A row that is too long continues below.
         cell: px of a cell if there is enough space; otherwise cells are smaller.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     sheet = Sheet(TILES_WIDTH, labels, scale_of([view for row in rows.values() for view in row], cell))
     for title, row in rows.items():

@@ -165,7 +165,7 @@ def vocabulary_map(
         tokens, classes: the token and the class of each point.
         marked: ids of the tokens with a ring.
         shares: share of the variance along each axis, 0 to 1.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     figure = go.Figure()
     for index, name in enumerate(dict.fromkeys(sorted(classes, key=lambda name: (-classes.count(name), name)))):

@@ -54,7 +54,7 @@ def stop_figure(
         result: the computed tensor.
         width: width of the figure in px. On a wider page, all cells are stretched equally. Below 520 px, the result is below
             the inputs.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     views = [*inputs, result]
     chosen = arrange(views, width)

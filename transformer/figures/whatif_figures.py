@@ -42,7 +42,7 @@ def probability_change(
         before, after: the probabilities in the two runs, 0 to 1.
         names: names of the two runs.
         written: whether to write the change above the bars too.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
     changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
@@ -90,7 +90,7 @@ def difference_map(
         change: for changes of weights, −1 to 1. The colour scale ends at the largest magnitude.
         allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
         queries, keys: the tokens.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         small: whether the map is for a narrow place, without numbers in its cells and without a colour bar.
     """
     scale, values = signed_scale(change), np.where(allowed, change, np.nan)
@@ -114,7 +114,7 @@ def importance_map(
     Args:
         drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.
         titles: kind → its name.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         first: the number of the first layer and of the first head on the axes: 1 in the app, 0 in a notebook.
     """
     kinds = list(drops)
