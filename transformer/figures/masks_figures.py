@@ -57,8 +57,8 @@ def two_states(
     states: tuple[str, str],
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Two heatmap traces of a mask: the hidden cells (`keep` is False), then the open cells in `color`. `states` are the hover
-    texts of an open and of a hidden cell."""
+    """Two heatmap traces of a mask: the hidden cells (`keep` is False) in grey, then the other cells in `color`. `states` are
+    the hover texts of a cell that is not hidden and of a hidden cell."""
     shared = cells(queries, keys)
     hatched = max(keep.shape) <= MOST_HATCHED
     hatch = {"texttemplate": MASK_SIGN if hatched else None, "textfont": {"color": LINE}}

@@ -31,7 +31,7 @@ class Panel:
         values: the numbers as float32.
         axes: names of the axes of tiles, rows and columns; the first is empty if the tiles are not heads.
         strip: whether all tiles must be side by side, as for a vector split into heads; otherwise each figure arranges them.
-        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (open or hidden), `ids` (not
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (two colours), `ids` (not
             coloured).
         hidden: True where a mask hides the number; has the shape of `values`. None if nothing is masked.
     """
@@ -71,7 +71,7 @@ def panel(
         values: a tensor of a model's run: numbers, truth values or ids.
         axes: names of the tensor's axes, such as `batch`, `head`, `query`, `key`. The last two axes other than `batch` and
             `head` are the rows and the columns.
-        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True is open), `ids`.
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True: may attend), `ids`.
         item: index of the text on the axis `batch`, counted from 0.
         head: index of the head on the axis `head`, counted from 0; None for all heads.
         hidden: True where a mask hides a number; has the shape of `values`.
@@ -110,7 +110,7 @@ class TensorView:
         title, shape: texts written above the tensor.
         panel: the numbers.
         limit: the magnitude with the strongest colour.
-        color: colour of the open cells of a mask, as hex.
+        color: colour of the cells of a mask that may be attended to, as hex.
         tokens: name of an axis → the token at each index of the axis.
         first_column: index of the panel's first column in the tensor; 0 unless the view shows only some columns.
         all_columns: how many columns the tensor has if the view shows only some; None if it shows all.
@@ -162,7 +162,7 @@ def tensor_view(
     Args:
         title: the title, written above the tensor, and also its path.
         values, axes: the tensor and the names of its axes, such as `query` and `key`.
-        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True is open), `ids`.
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True: may attend), `ids`.
         tokens: name of an axis → the token at each index of the axis.
         branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
         first_head: the number that labels give to the first head.
