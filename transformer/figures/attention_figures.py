@@ -149,14 +149,9 @@ def small_token_map(
     frames: Sequence[dict[str, Any]] = (),
     positions: Positions = COUNTED,
 ) -> go.Figure:
-    """A figure with a heatmap of queries × keys for a narrow space, with tokens on both axes.
-
-    Args:
-        layers: the traces of the heatmap, as `pair_cells` returns them.
-        queries, keys: the token of each row and of each column.
-        frames: shapes of a Plotly layout, drawn above the heatmap.
-        positions: as for `head_map`.
-    """
+    """A figure with a heatmap of queries × keys for a narrow space, with tokens on both axes. `layers` are the traces of the
+    heatmap, as `pair_cells` returns them; `frames` are shapes of a Plotly layout, drawn above it; `positions` is as for
+    `head_map`."""
     rows, columns = positions
     across = token_axis("", keys, SMALL_LABELLED, columns, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, rows, autorange="reversed", scaleanchor="x", constrain="domain")
@@ -360,12 +355,6 @@ def token_map(
 
 def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, Any]:
     """An entry for the `meta` of a heatmap's layout: the least width of the figure in px at which numbers fit into the cells
-    and labels do not overlap.
-
-    Args:
-        columns: number of columns.
-        longer: number of tokens on the longer side of the heatmap.
-        beside: px beside the cells, for labels and a colour bar.
-    """
+    and labels do not overlap. `longer` is the number of tokens on the longer side, and `beside` the px beside the cells."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": beside + columns * cell}

@@ -20,13 +20,13 @@ def axis_names(figure: go.Figure) -> tuple[str, str]:
 
 
 def cell_marks(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
-    """Plotly shapes that mark a cell of a figure: a frame around a cell of a heatmap or around a part of a stacked bar, or a
-    ring around a point of a line or the end of a bar. None if the figure has no such cell, or its trace does not react to the
+    """Plotly shapes that mark a cell of a figure: a frame around a cell of a heatmap or a part of a stacked bar, or a ring
+    around a point of a line or the end of a bar. None if the figure has no such cell, or its trace does not react to the
     pointer.
 
-    The cell is also framed in other heatmaps with the same columns: those on the same x axis, and those in
-    `layout.meta.together` (a list of trace indices) if this heatmap is one of them. If `layout.meta.layers` is True, all traces
-    draw the same cells, and the last one is used, whatever `trace` is.
+    The cell is also framed in other heatmaps with the same columns: those on the same x axis, and those whose trace indices are
+    listed with its own in `layout.meta.together`. If `layout.meta.layers` is True, all traces draw the same cells, and the last
+    one is used, whatever `trace` is.
 
     Args:
         trace: the index of the trace in the figure, counted from 0.

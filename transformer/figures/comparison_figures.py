@@ -66,14 +66,8 @@ class Run(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The labels that the three heatmaps share.
-
-    Attributes:
-        rows, columns: names of the rows and columns; `columns` is None for dimensions, which are numbered from 0.
-        axes: what the rows and what the columns are, as keys of `labels` or as words.
-        titles: titles of the three heatmaps.
-        labels: the fixed texts of the figure.
-    """
+    """The labels that the three heatmaps share: names of the rows and of the columns (None for dimensions, numbered from 0),
+    what the two axes are (keys of `labels` or words), titles of the heatmaps, and the fixed texts of the figure."""
 
     rows: Sequence[str]
     columns: Labels

@@ -236,14 +236,12 @@ def terms_bars(
 
 
 def matrix_names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
-    """The names of the `count` rows or columns of a matrix: its numbered tokens, or if `tokens` is None, the indices of its
-    dimensions."""
+    """The names of the `count` rows or columns of a matrix: its tokens, numbered, or indices from 0 if `tokens` is None."""
     return list(range(count)) if tokens is None else numbered(tokens)
 
 
 def matrix_axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
-    """The layout of a Plotly axis with the labels of its tokens or, if `tokens` is None, with the indices of some of its
-    `count` dimensions."""
+    """The layout of a Plotly axis with labels of tokens, or of some of its `count` dimensions if `tokens` is None."""
     if tokens is not None:
         return token_axis(title, tokens)
     return {

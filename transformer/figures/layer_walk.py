@@ -22,13 +22,8 @@ APART, HEAD = 5, 4  # between parallel lines; half the width of an arrowhead
 
 
 class Source(NamedTuple):
-    """A tensor that a `Part` reads but does not contain, such as the output of an earlier part. It is drawn as a labelled box.
-
-    Attributes:
-        path: path of the tensor in its trace.
-        role: first line of the label: what the tensor is for the part, such as the residual stream.
-        title: second line of the label: a name of the tensor.
-    """
+    """A tensor that a `Part` reads but does not contain, such as the output of an earlier part: its path in its trace, and the
+    two lines of its label, its role for the part (such as the residual stream) and a title."""
 
     path: str
     role: str
@@ -37,14 +32,13 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a layer, such as a sub-layer, as `layer_figure` draws it: the order of its tensors, and the lines between them.
-    Tensors are named by their paths in a trace.
+    """A part of a layer, such as a sub-layer, as `layer_figure` draws it. Tensors are named by their paths in a trace.
 
     Attributes:
         title: the title of the part; empty to draw none.
         sources: the tensors of other parts that are inputs of this part.
-        rows: the tensors, by rows from top to bottom. A row consists of chains side by side; in a chain, each tensor is
-            computed from the one before it.
+        rows: the tensors, in rows from top to bottom. A row has chains side by side; in a chain, each tensor is computed from
+            the one before it.
         lines: (path, path) of each line: the second tensor is computed from the first. Lines within a chain are left out.
         residual: (path, path) of each residual connection: from a tensor to the sum that it is added to.
     """

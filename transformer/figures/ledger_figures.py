@@ -1,5 +1,4 @@
-"""Figures of a model's costs, such as FLOPs: the share of each kind of work, and how its cost grows with a size such as the
-length."""
+"""Figures of a model's costs, such as FLOPs: the share of each kind of work, and its growth with a size such as the length."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of a mask convention (how an implementation hides scores), stage by stage, and of a query whose keys are all
+"""Figures of a mask convention (a way to hide scores), stage by stage, and of the weights of a query whose keys are all
 masked."""
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 174, 102, 6
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """One mask convention (how an implementation hides scores), applied to the scores of one head, stage by stage.
+    """One mask convention (a way to hide scores), applied to the scores of one head, stage by stage.
 
     Attributes:
         keep: True where a query may attend to a key.
@@ -40,8 +40,8 @@ class Stages:
 def convention_stages(
     stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The stages of a mask convention as four heatmaps, stacked vertically: the mask, with True and False as the convention
-    uses them, the scores before and after the mask, and the weights.
+    """The stages of a mask convention as four heatmaps, stacked vertically: the mask in the convention's own form, the scores
+    before and after it, and the weights.
 
     A hidden cell is grey; in a small map, also hatched. But if a hidden cell still has a weight after softmax, it is drawn as a
     weight.
@@ -146,8 +146,7 @@ def _numbers(
     signed: bool,
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """The traces of a matrix: a heatmap of the hidden cells with their numbers on hover, then the heatmap of the shown numbers
-    with its colour bar."""
+    """A heatmap of the hidden cells with their numbers on hover, then the heatmap of the shown numbers with its colour bar."""
     shared, drawn = cells(queries, keys), np.where(shown, values, np.nan).astype(np.float32)
     most = float(np.nanmax(np.abs(drawn), initial=0)) or 1.0
     held = np.where(shown, "", np.vectorize(written_number, otypes=[object])(values))

@@ -69,8 +69,7 @@ def two_states(
 
 
 def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
-    """The properties that all heatmap traces of a mask share: names of rows and columns, gaps between cells, no hover on empty
-    cells."""
+    """The properties that all heatmaps of a mask share: names of rows and columns, gaps, no hover on empty cells."""
     gap = int(max(len(queries), len(keys)) <= MOST_HATCHED)
     names = {"x": numbered(keys), "y": numbered(queries)}
     return {"type": "heatmap", "showscale": False, "hoverongaps": False, "xgap": gap, "ygap": gap} | names

@@ -1,5 +1,4 @@
-"""Tensors prepared for drawing: axes as tiles (one for each head), rows and columns; colours; and matrices reduced to fewer
-cells.
+"""Tensors prepared for drawing: axes as tiles (one for each head), rows and columns; colours; and reductions to fewer cells.
 
 `transformer.figures.walk_figures` and `tensor_sheet` draw them.
 """
@@ -136,8 +135,7 @@ class TensorView:
         return None if tokens is None or len(tokens) != count else [str(token) for token in tokens]
 
     def columns(self, first: int, last: int) -> "TensorView":
-        """The same tensor with only its columns from `first` to `last` inclusive, counted from 0 in this view. The colours stay
-        the same."""
+        """The same tensor with only its columns from `first` to `last` inclusive, counted from 0, in the same colours."""
         panel, axis = self.panel, self.panel.axes[2]
         part = slice(first, last + 1)
         hidden = None if panel.hidden is None else panel.hidden[..., part]
@@ -166,8 +164,7 @@ def tensor_view(
         tokens: name of an axis → the token at each index of the axis.
         branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
         first_head: the number that labels give to the first head.
-        choices: `item` (the text of a batch), `head` (None for all heads) and `hidden` (True for masked numbers), as for
-            `panel`.
+        choices: `item` (text of the batch), `head` (None for all heads) and `hidden` (True: masked), as for `panel`.
     """
     shown = panel(values, axes, scale, **choices)
     view = TensorView(title, title, str(list(values.shape)), shown, shown.limit, tokens=tokens or {}, branch=branch)
@@ -181,8 +178,7 @@ def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:
 
 
 def strongest(values: Float[np.ndarray, "row column"], rows: int, columns: int) -> Float[np.ndarray, "down across"]:
-    """The matrix `values` reduced to at most `rows` × `columns` cells. A cell that stands for several numbers shows the one of
-    greatest magnitude."""
+    """A matrix reduced to at most `rows` × `columns` cells. Of several numbers, a cell shows the one of greatest magnitude."""
     return _narrowed(_narrowed(values, columns).T, rows).T
 
 
@@ -218,7 +214,6 @@ def strongest_place(
 
 @cache
 def shades(scale: Scale) -> UInt8[np.ndarray, "level 3"]:
-    """The colours of a scale from its low end to its high end: red, green and blue, each 0 to 255, of each of its 255
-    levels."""
+    """The colours of a scale, from low to high: red, green and blue, each 0 to 255, of each of its 255 levels."""
     colors = sample_colorscale(WEIGHTS if scale == "weights" else SIGNED, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
     return np.rint(np.array(colors) * 255).astype(np.uint8)

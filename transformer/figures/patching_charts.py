@@ -27,7 +27,7 @@ class Dot(NamedTuple):
         kind: its kind of attention: `encoder`, `decoder` or `cross`.
         name: its name: `cross L1 H2`.
         lost, restored: the share of the difference between two runs that is lost without the head, and that it alone restores.
-        lost_range, restored_range: the lower and upper ends of confidence intervals of the two shares; None without intervals.
+        lost_range, restored_range: (lower end, upper end) of an interval around each share; None without intervals.
         written: whether its name is written beside the dot.
     """
 

@@ -58,13 +58,11 @@ class Grid(NamedTuple):
         """The Grid of an array with the axes layer, head and position.
 
         Args:
-            name, title: as in `Grid`.
-            values: the array; it has one head if the places are whole layers, and one position if all tokens were patched
-                together.
+            values: the array; one head if the places are whole layers, one position if all tokens were patched together.
             columns: names of the tokens, one column each; None if the values are for all tokens together.
             layer: template for the name of a row for a layer.
-            head: template for the name of a row for a head, such as `layer {layer} head {head}`; empty if the places are whole
-                layers. If the values are for all tokens together, heads are columns.
+            head: template for the name of a row for a head; empty if the places are whole layers. If the values are for all
+                tokens together, heads are columns.
             first: the number of the first layer and of the first head in the names.
         """
         layers, heads, positions = values.shape

@@ -1,5 +1,4 @@
-"""Figures of a table of positional encodings (numbers, waves, dot products, rotation) and of a sentence with two words
-swapped."""
+"""Figures of a table of positional encodings (numbers, waves, products, rotation) and of a sentence with two words swapped."""
 
 from collections.abc import Mapping, Sequence
 
@@ -115,8 +114,8 @@ def product_map(products: Float[np.ndarray, "position position"], labels: Mappin
 def distance_lines(
     products: Float[np.ndarray, "distance 3"], names: tuple[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The dot product of two positions' encodings, plotted against the distance between the positions: the mean as a line,
-    inside a band from the least to the largest value.
+    """The dot product of two positions' encodings against their distance: the mean as a line, in a band from least to largest
+    value.
 
     Args:
         products: least, mean and largest dot product at every distance, beginning with distance 0.
@@ -156,8 +155,8 @@ def distance_lines(
 
 
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A rotation matrix as a heatmap. Numbers other than 0 are written in their cells, and pairs of dimensions that rotate
-    together are framed."""
+    """A rotation matrix as a heatmap. Numbers other than 0 are written in their cells, and rotated pairs of dimensions are
+    framed."""
     size = len(matrix)
     written = [[unsigned_zero(f"{value:.2f}") if value else "" for value in row] for row in matrix.tolist()]
     figure = go.Figure(

@@ -48,8 +48,7 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
 
 
 def scale_of(views: Sequence[TensorView], cell: int) -> Size:
-    """Width and height of a cell in px: `cell`, or less if the widest tensor would be wider than 200 px or the highest higher
-    than 110 px."""
+    """Width and height of a cell in px, at most `cell`, with which no tensor is wider than 200 px or higher than 110 px."""
     rows, columns = zip(*(_extent(view) for view in views), strict=True)
     return min(1.0 * cell, WIDEST / max(columns)), min(1.0 * cell, HIGHEST / max(rows))
 
@@ -61,8 +60,7 @@ def _extent(view: TensorView) -> tuple[int, int]:
 
 
 class Sheet:
-    """A figure of heatmaps that grows from top to bottom: `top` is the height in px drawn so far, `scale` the width and height
-    of a cell in px."""
+    """A figure that grows from top to bottom: `top` is its height so far, `scale` the width and height of a cell, all in px."""
 
     def __init__(self, width: int, labels: Mapping[str, str], scale: Size) -> None:
         self.width, self.labels, self.scale = width, labels, scale
@@ -89,8 +87,8 @@ class Sheet:
             self.top += TITLE
 
     def chain(self, views: Sequence[TensorView], corner: Size, end: Length) -> tuple[list[Spot], Length]:
-        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest caption.
-        Positions are in px.
+        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest caption, in
+        px.
 
         Args:
             corner: left and top of the first tensor.

@@ -100,8 +100,7 @@ def token_axis(
     """The layout of a Plotly axis with a token at each index. Of more than `most` tokens, only every second, third, … token is
     written.
 
-    On hover, the axis shows tokens with their positions (`numbered`): `positions`, by default counted from 0. `more` has other
-    properties of the axis.
+    On hover, tokens have their positions (`numbered`): `positions`, by default from 0. `more` has other properties of the axis.
     """
     step = -(-len(tokens) // most)
     shown = range(0, len(tokens), step)
@@ -142,8 +141,7 @@ def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int,
     Args:
         traces: the traces as plain dictionaries.
         layout: the layout as a plain dictionary; it is changed in place.
-        height: height of the figure in px.
-        layout_of_its_own: more parts of the layout, such as `xaxis={…}`. They replace shared parts.
+        height, layout_of_its_own: height of the figure in px, and more parts of the layout, as for `finished`.
     """
     _merge(
         layout,

@@ -215,6 +215,5 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
 
 
 def place_of_step(step: int | float) -> float:
-    """The place of a step on a logarithmic axis: log(1 + step / 10), so that steps before 10 (`FIRST`) are spaced nearly
-    evenly."""
+    """The place of a step on a logarithmic axis: log(1 + step / 10). Before step 10 (`FIRST`), the axis is nearly linear."""
     return math.log1p(step / FIRST)

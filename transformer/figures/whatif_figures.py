@@ -1,5 +1,4 @@
-"""Figures of what an edit (a change made during a run) does to the answer and to the weights, and of the importance of each
-head."""
+"""Figures of what an edit (a change during a run) does to the answer and to weights, and of the importance of each head."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,8 +35,7 @@ def probability_change(
     written: bool = False,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """For each output token, two bars: its probability in two runs, such as without and with edits. The change is shown on
-    hover.
+    """For each output token, its probability in two runs, such as without and with edits, as two bars; the change is on hover.
 
     Args:
         tokens: the output tokens.
