@@ -128,10 +128,10 @@ def terms(
     pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
 ) -> go.Figure:
     """The terms of the sum that gives one number of a head's matrix. For a softmax, the sum is its denominator. `name` is the
-    matrix, as for `step`; it must be a product of matrices or a softmax, in a network that is not our own `scores`, `weights`
-    or `head_output`. `row` and `column` are the place of the number in the matrix of the first text, `kind` is `encoder`,
-    `decoder` or `cross`, and all numbers count from 0. `pipeline` is the one that made the trace. Raises InputError for an
-    unknown kind or another matrix, and PathError for an unknown name or an index out of range."""
+    matrix, as for `step`; it must be a product of matrices or a softmax, and in networks other than this project's own,
+    `scores`, `weights` or `head_output`. `row` and `column` are the place of the number in the matrix of the first text, `kind`
+    is `encoder`, `decoder` or `cross`, and all numbers count from 0. `pipeline` is the one that made the trace. Raises
+    InputError for an unknown kind or another matrix, and PathError for an unknown name or an index out of range."""
     check_text_pipeline(pipeline)
     explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = explained.operation == "sum of products", [*explained.terms]
@@ -147,9 +147,9 @@ def terms(
 def difference(
     before: Trace | Difference, after: Trace | None = None, kind: str = "encoder", layer: int = 0, head: int = 0
 ) -> go.Figure:
-    """The change of the weights of one head from the run `before` to the run `after`. The tokens of both are aligned, and the
-    first text is drawn. One Difference can be given in place of two runs: `draw.difference(difference, kind="cross")`. The
-    other arguments and the errors are those of `head`."""
+    """The change of the weights of one head between two runs. `before` and `after` are the runs, whose tokens are aligned; the
+    first text is drawn. One Difference can be given in place of both: `draw.difference(difference, kind="cross")`. The other
+    arguments and the errors are those of `head`."""
     compared = _compared(before, after)
     _check(compared, kind, layer, head, 0)
     return difference_map(*_one_head(compared, kind, layer, head, 0), *_names(compared, kind, 0))

@@ -30,10 +30,11 @@ def input_gradients(
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
     """The share of each input token in the log-probability of one token. The shares are input × gradient or, if `steps` is not
-    0, integrated gradients: the mean of `steps` gradients on the way from a `baseline` to the token vectors. `position` is the
-    row of the logits that predicts the token, from 0; `token` is its id (None: the next token of the target). `pipeline` is the
-    one that made the trace, and `edits` the interventions in it, which a trace does not contain. Errors are those of
-    `transformer.analysis.gradients.input_gradients`, such as InputError for a position out of range."""
+    0, integrated gradients: from the mean of `steps` gradients on the way from a `baseline` to the token vectors. `position` is
+    the row of the logits that predicts the token, from 0; `token` is its id (None: the next token of the target or, at its end,
+    the most probable one). `pipeline` is the one that made the trace, and `edits` are the interventions in it, which a trace
+    does not contain. Errors are those of `transformer.analysis.gradients.input_gradients`, such as InputError for a position
+    out of range."""
     shares = gradients_of_inputs(pipeline, trace, position, token, steps, edits, baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()

@@ -105,7 +105,7 @@ def units(
     adds to the output at one position; at most `most` units are drawn. `path` is the path of the network:
     `encoder.layers.0.feed_forward`; `position` and `item` (the text in the batch) count from 0. For a Difference, `position` is
     a row of the aligned tokens, and the units are those that change most. Raises PathError for an unknown path, or an index out
-    of range; InputError if the pipeline's network is not our own."""
+    of range; InputError if the pipeline's network is not this project's own."""
     model = own_model(pipeline)
     place = TensorPath.parse(path)
     if place.sublayer != "feed_forward" or place.name:
@@ -128,7 +128,7 @@ def units(
 @drawn
 def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
     """The share of each kind of work in a model's costs, such as projections or masks. The figure has a bar for FLOPs, for
-    parameters and for bytes. Raises InputError if the pipeline's network is not our own."""
+    parameters and for bytes. Raises InputError if the pipeline's network is not this project's own."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}
@@ -138,8 +138,8 @@ def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 @drawn
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
     """The cost of each kind of work as one size grows. `along` is that size: `length`, `d_model`, `heads` or `layers`; and
-    `counted` is `flops`, `parameters` or `bytes`. Raises InputError for another size, or if the network is not our own, and
-    ConfigError for another `counted`."""
+    `counted` is `flops`, `parameters` or `bytes`. Raises InputError for another size, or if the network is not this project's
+    own, and ConfigError for another `counted`."""
     one_of("counted", counted, Cost._fields)
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("This drawing counts the work of our own network; the trace is of another one.")

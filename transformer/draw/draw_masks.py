@@ -50,8 +50,9 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 @drawn
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
     """One mask convention, applied to the scores of one head. A convention is the way in which an implementation hides scores;
-    `name` is `vanilla`, `pytorch` or `shared_heads`. The figure shows the mask, the scores before and after it, and the
-    weights. The other arguments and the errors are those of `empty_rows`; an unknown name raises ConfigError."""
+    `name` is `vanilla`, `pytorch` or `shared_heads`, and another name raises ConfigError. The figure shows the mask, the scores
+    before and after it, and the weights. Raises InputError for a trace of another network than this project's. The other
+    arguments and errors are those of `empty_rows`."""
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("The conventions are settings of models of this project; this trace is of another model.")
     chosen = Kind.of(kind)
@@ -84,8 +85,8 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 @drawn
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
     """The probability of each token of the target, without and with padding after the source. `count` is the number of padding
-    tokens; if `masked` is False, the padding mask is removed in both runs. Raises InputError if the network is not our own, or
-    read no source."""
+    tokens; if `masked` is False, the padding mask is removed in both runs. Raises InputError if the network is not this
+    project's own, or read no source."""
     own_model(pipeline)
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
     if not trace.source_ids:

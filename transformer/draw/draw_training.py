@@ -67,7 +67,7 @@ def head_history(
 @drawn
 def weight_sizes(pipeline: TextPipeline) -> go.Figure:
     """The length of the weights of each part of a model. All weights of a part count as one vector. Raises InputError if the
-    pipeline's network is not our own."""
+    pipeline's network is not this project's own."""
     sizes: dict[str, float] = {}
     for name, parameter in own_model(pipeline).named_parameters():
         part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")

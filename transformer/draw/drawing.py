@@ -137,7 +137,7 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
 
 
 def own_model(pipeline: Any) -> Transformer:
-    """The network of a pipeline, for drawings that need our own network.
+    """The network of a pipeline, for drawings that need this project's own network, a `Transformer`.
 
     Raises:
         InputError: the pipeline runs another network, such as one of `transformers`.

@@ -113,7 +113,7 @@ def _least_cell(view: TensorView) -> int:
 
 
 def heads_across(view: TensorView, chosen: Arrangement) -> int:
-    """Number of heads of a tensor that are drawn side by side."""
+    """The number of heads of a tensor that are drawn side by side."""
     tiles = len(view.panel.values)
     return tiles if view.panel.strip else min(chosen.across, tiles)
 

@@ -36,7 +36,7 @@ BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
 # The colours of the scale and not its name, because plotly.js has slightly other colours under this name than Python.
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
-# The `meta` of the layout of a map: what its axes are, for events of the page, and that its traces draw the same cells.
+# The `meta` of a map's layout: the names of its axes in events of clicks, and that all its traces draw the same cells.
 MAP = {"axes": {"x": "key", "y": "query"}, "layers": True}
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
@@ -162,7 +162,7 @@ def small_token_map(
 
 
 def _small_beside(queries: Sequence[str]) -> int:
-    """The px to the left of the cells of a small map."""
+    """The space in px to the left of the cells of a small map."""
     return int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))
 
 

@@ -1,4 +1,4 @@
-"""Figures of one matrix of a computation, and of the terms whose sum is one number of the matrix."""
+"""Figures of one matrix of a computation, and of a sum of terms that gives one number of such a matrix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

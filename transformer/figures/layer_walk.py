@@ -119,7 +119,7 @@ class _LayerSheet(Sheet):
         self.top += EDGE - FALL
 
     def _sources(self, sources: Sequence[Source], boxes: dict[str, Box]) -> None:
-        """Draw the sources of a part, each as a heatmap of one cell, so that it can be pointed at. Add their frames to
+        """Draw the sources of a part, each as a heatmap of one cell, so that the pointer can be on it. Add their frames to
         `boxes`."""
         left: Length = LEFT
         for source in sources:

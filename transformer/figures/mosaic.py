@@ -1,5 +1,4 @@
-"""All heads of a tensor as one matrix with gaps (gutters) between heads, which Plotly draws faster than one heatmap per
-head."""
+"""All heads of a tensor as one matrix, with gaps (gutters) between heads, so that Plotly draws one heatmap for all heads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

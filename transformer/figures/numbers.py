@@ -83,7 +83,7 @@ def points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
-    """Whether a trace is a heatmap that only marks the masked cells of a later heatmap on the same axes."""
+    """Whether a trace is a heatmap that only marks masked cells: another of `heatmaps` on the same axes is drawn after it."""
     return trace.type == "heatmap" and [other for other in heatmaps if axes_of(other) == axes_of(trace)][-1] is not trace
 
 

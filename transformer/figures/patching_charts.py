@@ -103,7 +103,7 @@ def need_map(
 
 
 def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], picked: int | None) -> dict[str, Any]:
-    """The dots of one kind of attention, with their intervals if they have any."""
+    """The trace of the dots of one kind of attention, with their intervals if all dots have them."""
     kind = dots[0][1].kind
     trace: dict[str, Any] = {
         "type": "scatter",
@@ -153,8 +153,8 @@ _Box = tuple[float, float, float, float]
 
 
 def _places(dots: Sequence[Dot], span: float) -> list[str]:
-    """For each dot, the key of `PLACES` at which its name covers the fewest other dots and names. `span` is the length of an
-    axis, in shares."""
+    """For each dot, the key of `PLACES` at which its name covers the fewest other dots and names. `span` is the length of the
+    axes."""
     names: list[_Box] = []
     places = []
     for dot in dots:

@@ -147,7 +147,7 @@ class Scale(NamedTuple):
 def _cells(
     grid: Grid, axes: dict[str, str], form: str, scale: Scale, value: str, tokens: bool, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The heatmap of one map. `form` is the format of the numbers in its cells; empty for no numbers."""
+    """The heatmap trace of a Grid. `form` is the format of the numbers in its cells; empty for no numbers."""
     column = labels["token"] if tokens else labels["head_axis"]
     number = "%{z:.1%}" if form.endswith("%}") else "%{z:.4f}"
     hover = f"<b>{escaped(grid.title)}</b><br>%{{y}}<br>{column} %{{x}}<br>{value} {number}<extra></extra>"

@@ -235,11 +235,11 @@ def turning_circle(
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
-    """The distance by which each token's vector moved, as one bar per token and run.
+    """The distance by which each token's vector moved in several runs, as bars side by side for each token.
 
     Args:
         tokens: the tokens of the sentence.
-        changes: name of the run → distance of each token's vector as a share of the vector's length, 0 or more.
+        changes: name of the run → for each token, the distance as a share of the vector's length, 0 or more.
         title: name of the measured quantity.
     """
     colors = KIND_COLORS["encoder"], KIND_COLORS["decoder"]

@@ -1,4 +1,4 @@
-"""Figures of a training: values over steps, and one value for each part of a model."""
+"""Figures of the training of a model: values over steps, and one value for each part of the model."""
 
 import math
 from collections.abc import Sequence
