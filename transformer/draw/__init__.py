@@ -1,4 +1,4 @@
-"""Every figure of the app, in one call each. A notebook shows a drawing without an internet connection:
+"""Functions that draw the figures of the app, one call for each figure. A notebook shows them without an internet connection:
 
     from transformer import Pipeline, draw
 
@@ -8,19 +8,20 @@
 
 Arguments and the labels of figures count layers, heads, positions and steps from 0, as in the rest of the library: `layer 0` in
 a figure is the argument `layer=0`. The pages of the app count layers, heads and steps from 1.
-`Drawing.figure` is the Plotly figure, `Drawing.numbers` has the numbers of the figure as a table, `Drawing.save` writes the
-figure as a page.
+The functions return a `Drawing`: `Drawing.figure` is the Plotly figure, `Drawing.numbers` has its numbers as a table, and
+`Drawing.save` writes it to an HTML file.
 
-A function that draws a trace also takes the difference of two runs, and draws A, B and B − A, or B − A alone:
+Most functions that draw a trace (one run of a model) also take the difference of two runs A and B. They draw A, B and B − A,
+or B − A alone:
 
     difference = compare(pipeline.trace("it was too tired"), pipeline.trace("it was too wide"))
     draw.head(difference, "encoder", layer=1, head=0)
 
-Functions that run the model again, or explain one number of one run, raise an `InputError` for a difference; give them
-`difference.a` or `difference.b`. `rows` and `similarity` take a difference in place of a text.
+The other functions, such as those that run the model again, raise an `InputError` for a difference; give them `difference.a`
+or `difference.b`. `rows` and `similarity` take a difference in place of a text.
 
 Arguments of several drawings: `kind` is `encoder`, `decoder` or `cross`; `side` is `source` or `target`; `item` is the index of
-the text in the batch. A drawing raises an `InputError` or a `PathError` if the model or the run does not have what it needs.
+the text in the batch. A function raises an `InputError` or a `PathError` if the model or the run does not have what it needs.
 """
 
 from transformer.draw.draw_attention import (

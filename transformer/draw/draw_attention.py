@@ -32,8 +32,9 @@ TILE_CELL = 20  # px of a cell in the maps of all heads
 
 @drawn
 def heads(trace: Trace | Difference, kind: str, item: int = 0) -> go.Figure:
-    """Every head of a kind of attention. The figure has a row for each layer, and a map of queries × keys for each head. For a
-    Difference, the maps have B − A, all on one scale."""
+    """Every head of a kind of attention. The figure has a row for each layer, with a map of queries × keys for each head. For a
+    Difference of runs A and B, the maps have B − A, all on one scale. `kind` is `encoder`, `decoder` or `cross`; `item` is the
+    text in the batch, from 0. Raises InputError for an unknown kind, and PathError for an index out of range."""
     _check_item(trace, item)
     weights, hidden = trace.attention(kind)[:, item].numpy(), ~trace.allowed(kind)[:, item].numpy()
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), _names(trace, kind, item), strict=True))
@@ -52,7 +53,9 @@ def heads(trace: Trace | Difference, kind: str, item: int = 0) -> go.Figure:
 @drawn
 def head(trace: Trace | Difference, kind: str, layer: int, head: int, item: int = 0, small: bool = False) -> go.Figure:
     """The attention of one head. Queries are rows, keys are columns, and the weights of a row sum to 1. If `small` is True, the
-    cells have no numbers. For a Difference, the figure has maps of A, B and B − A; if `small` is True, only B − A."""
+    cells have no numbers. For a Difference of runs A and B, the figure has maps of A, B and B − A; if `small` is True, only B −
+    A. `kind` is `encoder`, `decoder` or `cross`; `layer`, `head` and `item` (the text in the batch) count from 0. Raises
+    InputError for an unknown kind, and PathError for an index out of range."""
     _check(trace, kind, layer, head, item)
     if not small:
         return weight_map(trace, kind, item, lambda run: _one_head(run, kind, layer, head, item))
@@ -64,8 +67,9 @@ def head(trace: Trace | Difference, kind: str, layer: int, head: int, item: int 
 
 @drawn
 def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
-    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers. For a Difference,
-    the figure has maps of A, B and B − A."""
+    """The mean attention of the heads of a layer. If `layer` is None, the mean of the heads of all layers. For a Difference of
+    runs A and B, the figure has maps of A, B and B − A. `kind` is `encoder`, `decoder` or `cross`; `layer` and `item` (the text
+    in the batch) count from 0. Raises InputError for an unknown kind, and PathError for an index out of range."""
     _check_item(trace, item)
     if layer is not None:
         check_index("layer", layer, trace.layers(kind))
@@ -82,7 +86,9 @@ def mean_of_heads(trace: Trace | Difference, kind: str, layer: int | None = None
 def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item: int = 0) -> go.Figure:
     """Attention rollout of self-attention, up to a layer. A cell is the share of a query's vector after `layer` that comes from
     the key's token, if every layer takes half from the residual connection and half from the mean of its heads. If `layer` is
-    None, it includes all layers. For a Difference, the figure has maps of A, B and B − A."""
+    None, all layers are included. For a Difference of runs A and B, the figure has maps of A, B and B − A. `kind` is `encoder`
+    or `decoder`; `layer` and `item` (the text in the batch) count from 0. Raises InputError for an unknown kind, and PathError
+    for an index out of range."""
     _check_item(trace, item)
     if layer is not None:
         check_index("layer", layer, trace.layers(kind))
@@ -97,8 +103,9 @@ def rollout(trace: Trace | Difference, kind: str, layer: int | None = None, item
 
 @drawn
 def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: int = 0, item: int = 0) -> go.Figure:
-    """Every matrix of one head, from its input to its output. The row of `query` is framed. For a Difference, the matrices have
-    B − A."""
+    """Every matrix of one head, from its input to its output. The row of `query` is framed. For a Difference of runs A and B,
+    the matrices have B − A. `kind` is `encoder`, `decoder` or `cross`; `layer`, `head`, `query` and `item` (the text in the
+    batch) count from 0. Raises InputError for an unknown kind, and PathError for an index out of range."""
     listed = attention_steps(tensors_of(trace), kind, layer, head, item)
     size = next(step for step in listed if step.name == "head_output").values.shape[1]
     own = head * size, (head + 1) * size
@@ -108,8 +115,9 @@ def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: in
 
 @drawn
 def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
-    """One matrix of one head. `name` is one of `transformer.analysis.head_steps.step_names`. The row of `query` is framed. For
-    a Difference, the matrix has B − A."""
+    """One matrix of one head. `name` is its name, such as `scores` (`transformer.analysis.head_steps.step_names` lists all
+    names). The row of `query` is framed. For a Difference of runs A and B, the matrix has B − A. The other arguments and the
+    errors are those of `steps`; an unknown name raises PathError."""
     chosen = attention_step(tensors_of(trace), kind, layer, head, name, item)
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_map(_matrix(trace, kind, item, chosen, query, None))
@@ -119,9 +127,11 @@ def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str,
 def terms(
     pipeline: TextPipeline, trace: Trace, kind: str, layer: int, head: int, name: str, row: int, column: int
 ) -> go.Figure:
-    """The terms of the sum that gives one number of a head's matrix. `name` is the matrix (see `step`), which must be a product
-    or a softmax; in a network that is not our own, `scores`, `weights` or `head_output`. `row` and `column` are the place of
-    the number in this matrix, counted from 0, for the first text of the batch."""
+    """The terms of the sum that gives one number of a head's matrix. For a softmax, the sum is its denominator. `name` is the
+    matrix, as for `step`; it must be a product of matrices or a softmax, and in networks other than this project's own,
+    `scores`, `weights` or `head_output`. `row` and `column` are the place of the number in the matrix of the first text, `kind`
+    is `encoder`, `decoder` or `cross`, and all numbers count from 0. `pipeline` is the one that made the trace. Raises
+    InputError for an unknown kind or another matrix, and PathError for an unknown name or an index out of range."""
     check_text_pipeline(pipeline)
     explained = explain(pipeline.model, trace, kind, layer, head, name, row, column)
     summed, listed = explained.operation == "sum of products", [*explained.terms]
@@ -137,8 +147,9 @@ def terms(
 def difference(
     before: Trace | Difference, after: Trace | None = None, kind: str = "encoder", layer: int = 0, head: int = 0
 ) -> go.Figure:
-    """The change of the weights of one head between two runs. The tokens of both are aligned, and the first text is drawn. One
-    Difference can be given in place of two runs: `draw.difference(difference, kind="cross")`."""
+    """The change of the weights of one head between two runs. `before` and `after` are the runs, whose tokens are aligned; the
+    first text is drawn. One Difference can be given in place of both: `draw.difference(difference, kind="cross")`. The other
+    arguments and the errors are those of `head`."""
     compared = _compared(before, after)
     _check(compared, kind, layer, head, 0)
     return difference_map(*_one_head(compared, kind, layer, head, 0), *_names(compared, kind, 0))
@@ -146,8 +157,9 @@ def difference(
 
 @drawn
 def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Trace | None = None) -> go.Figure:
-    """The probability of each token of the answer in two runs. The first text is drawn. If the runs have read different
-    targets, or a Difference is given in place of two runs, each run has the tokens of its own answer."""
+    """The probability of each token of the answer in two runs. The first text of each is drawn. `before` and `after` are the
+    runs; a Difference can be given in place of both. If the decoder has read different targets in the two runs, or a Difference
+    is given, each run has the tokens of its own answer. Raises InputError for an encoder alone."""
     if isinstance(before, Trace) and isinstance(after, Trace) and before.target_ids == after.target_ids:
         ids = _written(pipeline, before)
         one, other = (_shares(trace, ids) for trace in (before, after))
@@ -161,8 +173,9 @@ def probabilities(pipeline: TextPipeline, before: Trace | Difference, after: Tra
 
 @drawn
 def importance(pipeline: TextPipeline, trace: Trace, position: int, edits: Sequence[Edit] = ()) -> go.Figure:
-    """The importance of each head for one token of the answer. It is the drop of the token's log-probability without a head.
-    `position` is the row of the logits that predicts the token. A trace does not know its edits: give them again."""
+    """The importance of each head for one token of the answer. It is the drop of the token's log-probability if the head's
+    weights are set to 0. `position` is the row of the logits that predicts the token, counted from 0; a position out of range
+    raises PathError. `edits` are the interventions with which the trace was made, because the trace does not contain them."""
     source, target = (torch.tensor(ids[:1]) if ids else None for ids in (trace.source_ids, trace.target_ids))
     ids = _written(pipeline, trace)
     assert target is not None
@@ -177,7 +190,7 @@ def _shares(trace: Trace, ids: Sequence[int]) -> np.ndarray:
 
 
 def _compared(before: Trace | Difference, after: Trace | None) -> Difference:
-    """The Difference of two runs; `before` itself if it is one."""
+    """The Difference of two runs; `before` itself if it is a Difference."""
     if isinstance(before, Difference) and after is not None:
         raise InputError("A Difference has both runs, so no second run can be given; it is {after!r}.", after=after)
     return before if isinstance(before, Difference) else Difference.of(before, after)
@@ -189,15 +202,15 @@ def _one_head(trace: Trace | Difference, kind: str, layer: int, head: int, item:
 
 
 def _written(pipeline: TextPipeline, trace: Trace) -> list[int]:
-    """The id that each row of the first text should predict. The last id is the end of the text, if the vocabulary has an id
-    for it."""
+    """The id that each row of the logits of the first text should predict. The last id is the end of the text, if the
+    vocabulary has an id for it."""
     target_of(pipeline, trace)  # refuses an encoder alone
     check_language_head(pipeline.network)
     return [*forcing(pipeline, trace).ids]
 
 
 def _names(trace: Trace | Difference, kind: str, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the rows and of the columns of a map."""
+    """The names of the rows (queries) and of the columns (keys) of a map."""
     return trace.query_names(kind, item), trace.tokens(kind, item)[1]
 
 

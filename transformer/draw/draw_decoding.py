@@ -44,7 +44,8 @@ def distribution(
     logits_processors: Sequence[LogitsProcessor] = (),
 ) -> go.Figure:
     """The probabilities of the next token at one step of an answer. The figure shows the model's own probabilities, and the
-    probabilities after each logits processor."""
+    probabilities after each logits processor. `text` is the source, `step` counts from 0 (PathError if the answer is shorter),
+    and `method` chooses the tokens (None: greedy decoding)."""
     generation = Generation.of(pipeline.generate(text, method, logits_processors))
     made = _made(generation, step)
     shown = generation.steps[made.step].stages
@@ -56,8 +57,9 @@ def distribution(
 
 @drawn
 def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float = 0.1) -> go.Figure:
-    """What label smoothing asks for at a step, beside what the model gives. Both are probabilities of the model's most probable
-    tokens; the most probable one counts as the right token. `smoothing` is ε, 0 to 1."""
+    """The target distribution of label smoothing at a step of an answer, beside the model's probabilities. Both are of the
+    model's most probable tokens; the most probable one counts as the right token. `text` is the source, `step` counts from 0
+    (PathError if the answer is shorter), and `smoothing` is ε, 0 to 1."""
     generation = Generation.of(pipeline.generate(text))
     made = _made(generation, step)
     own = generation.steps[made.step].own.probabilities[made.row].double().numpy()
@@ -68,7 +70,8 @@ def smoothing(pipeline: TextPipeline, text: str, step: int = 0, smoothing: float
 
 @drawn
 def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
-    """The tree of a beam search. It shows every hypothesis, and whether and when it was pruned."""
+    """The tree of a beam search. It shows every hypothesis, and whether and when it was pruned. `text` is the source, and
+    `width` the number of hypotheses that are kept after each step."""
     generation, vocabulary = Generation.of(pipeline.generate(text, Beam(width=width))), pipeline.vocabulary("target")
     nodes = []
     for made in generation.hypotheses:
@@ -83,8 +86,8 @@ def beam(pipeline: TextPipeline, text: str, width: int = 3) -> go.Figure:
 
 @drawn
 def lens(pipeline: TextPipeline, text: str) -> go.Figure:
-    """The logit lens. It shows the token that the output layer finds most probable after each layer, at each step of the
-    answer."""
+    """The logit lens. It shows the token that the output layer finds most probable at the start of the residual stream and
+    after each layer, at each step of the answer to the source `text`. Colours show the rank of the token that was written."""
     generation, vocabulary = Generation.of(pipeline.generate(text)), pipeline.vocabulary("target")
     answer = answer_lens(_readout(pipeline), generation)
     points = ["start", *(f"after layer {layer}" for layer in range(len(answer.top) - 1))]
@@ -96,8 +99,9 @@ def lens(pipeline: TextPipeline, text: str) -> go.Figure:
 
 @drawn
 def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure:
-    """What each part of the model adds to the logit of a token. The token is the one that a step of the answer wrote. The parts
-    are each head, each feed-forward network, the embedding and the biases."""
+    """The contribution of each part of the model to the logit of a token. The token is the one that was written in a step of
+    the answer to the source `text`; `step` counts from 0 (PathError if the answer is shorter). The parts are each head, each
+    feed-forward network, the embedding and the biases; the smallest contributions are added up in one bar."""
     generation = Generation.of(pipeline.generate(text))
     made = _made(generation, step)
     made_of = logit_contributions(_readout(pipeline), generation.steps[made.step].values, made.token, None, made.row)
@@ -112,8 +116,9 @@ def contributions(pipeline: TextPipeline, text: str, step: int = 0) -> go.Figure
 
 @drawn
 def losses(pipeline: TextPipeline, trace: Trace | Difference) -> go.Figure:
-    """The loss of each token of a target that the decoder read. Losses are in nats. Tokens that the model would not write are
-    marked. For a Difference, the losses of A, of B, and B − A."""
+    """The loss of each token of a target that the decoder read. Losses are in nats, of the first text. Tokens that are not the
+    model's most probable token are marked. For a Difference of runs A and B, the losses of A, of B, and B − A. `pipeline` is
+    the one that made the trace. Raises InputError for an encoder alone."""
     if "target" not in trace.sides:
         raise InputError("An encoder alone reads no target.")
     if isinstance(trace, Difference):

@@ -1,4 +1,5 @@
-"""Drawings of gradients: what the tokens and the attention weights do for one token of the answer. Positions count from 0."""
+"""Drawings of gradients: the shares of tokens and of attention weights in the log-probability of one token. Positions count
+from 0."""
 
 from collections.abc import Sequence
 
@@ -28,9 +29,12 @@ def input_gradients(
     baseline: Baseline = "zero",
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """The share of each input token in the log-probability of one token. The shares are input × gradient, or if `steps` is not
-    0, integrated gradients from a `baseline`; the arguments are those of `transformer.analysis.gradients.input_gradients`. A
-    trace does not know its edits: give them again."""
+    """The share of each input token in the log-probability of one token. The shares are input × gradient or, if `steps` is not
+    0, integrated gradients: from the mean of `steps` gradients on the way from a `baseline` to the token vectors. `position` is
+    the row of the logits that predicts the token, from 0; `token` is its id (None: the next token of the target or, at its end,
+    the most probable one). `pipeline` is the one that made the trace, and `edits` are the interventions in it, which a trace
+    does not contain. Errors are those of `transformer.analysis.gradients.input_gradients`, such as InputError for a position
+    out of range."""
     shares = gradients_of_inputs(pipeline, trace, position, token, steps, edits, baseline)
     names = [
         f"{side if len(shares.values) > 1 else ''} {index} {label}".strip()
@@ -54,8 +58,9 @@ def attention_gradients(
     token: int | None = None,
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
-    """What the weights of one head do for the log-probability of one token. Each cell is weight × gradient, in nats; the other
-    arguments are those of `transformer.analysis.gradients.attention_gradients`."""
+    """The contribution of each weight of one head to the log-probability of one token. Each cell is weight × gradient, in nats.
+    `kind` is `encoder`, `decoder` or `cross`; `layer` and `head` count from 0; the other arguments and the errors are those of
+    `input_gradients`."""
     allowed = trace.head_allowed(kind, layer, head).numpy()
     values = gradients_of_weights(pipeline, trace, position, token, edits)[kind][layer, head]
     words = {"change_of_weight": "weight × gradient", "change": "nats"}

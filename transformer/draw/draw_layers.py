@@ -1,4 +1,4 @@
-"""Drawings of the tensors of a run, layer by layer, and of their costs. Arguments count layers from 0."""
+"""Drawings of the tensors of a run, layer by layer, and of a model's costs. Arguments count layers from 0."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -36,8 +36,10 @@ HIDING = ("masked_scores", "weights")
 
 @drawn
 def tensor(trace: Trace | Difference, path: str, item: int = 0, head: int | None = None) -> go.Figure:
-    """One tensor of a run, and the tensors that it was computed from. If `head` is None, all heads are drawn. For a Difference,
-    the tensors have B − A."""
+    """One tensor of a run, and the tensors that it was computed from. `path` is its path, such as
+    `encoder.layers.0.feed_forward.hidden`; `item` (the text in the batch) and `head` count from 0. If `head` is None, all heads
+    are drawn. For a Difference of runs A and B, the tensors have B − A. Raises PathError for an unknown path, or an index out
+    of range."""
     stops = {stop.path: stop for stop in stops_of(trace)}
     path = trace[path].path  # for an unknown path, this raises an error that names the nearest paths
     check_index("item", item, trace.batch_size)
@@ -53,8 +55,9 @@ def tensor(trace: Trace | Difference, path: str, item: int = 0, head: int | None
 
 @drawn
 def layer(trace: Trace | Difference, stack: str = "encoder", layer: int = 0, item: int = 0) -> go.Figure:
-    """Every tensor of a layer, in the order in which they are computed. Each tensor has its own colour scale. For a Difference,
-    the tensors have B − A."""
+    """Every tensor of a layer, in the order in which they are computed. Each tensor has its own colour scale. `stack` is
+    `encoder` or `decoder`; `layer` and `item` (the text in the batch) count from 0. For a Difference of runs A and B, the
+    tensors have B − A. Raises ConfigError for an unknown stack, and PathError for an index out of range."""
     stops = stops_of(trace)
     one_of("stack", stack, (own for own in STACK_SIDES if any(stop.group.startswith(f"{own} ") for stop in stops)))
     groups = [stop.group for stop in stops if stop.group.startswith(f"{stack} ")]
@@ -76,7 +79,9 @@ def _part(trace: Trace | Difference, name: str, stops: Sequence[Stop], item: int
 def residual(trace: Trace | Difference, stack: str = "encoder", measure: str = "norm", item: int = 0) -> go.Figure:
     """The residual stream of every token, from sub-layer to sub-layer. `measure` is `norm` (its length), `similarity` (its
     cosine to the stream at the start), `added_norm` (the length of the vector that each sub-layer adds), or `cosine` (the
-    cosine of this added vector to the stream before it). For a Difference, the measure in B minus the measure in A."""
+    cosine of this added vector to the stream before it). For a Difference of runs A and B, the measure in B minus the measure
+    in A. `stack` is `encoder` or `decoder`; `item` is the text in the batch, from 0. Raises ConfigError for an unknown measure,
+    InputError for an unknown stack, and PathError for an item out of range."""
     one_of("measure", measure, ("norm", "similarity", "added_norm", "cosine"))
     streams = [residual_stream(run, stack, item) for run in ((trace.a, trace.b) if isinstance(trace, Difference) else (trace,))]
     places = [f"{layer - 1} {part.replace('_', ' ')}" for layer, part in streams[0].places]
@@ -97,8 +102,10 @@ def units(
     pipeline: TextPipeline, trace: Trace | Difference, path: str, position: int, most: int = 10, item: int = 0
 ) -> go.Figure:
     """The hidden units of a feed-forward network that move its output furthest. A bar is the length of the vector that a unit
-    adds to the output at one position; at most `most` units are drawn. `path` is the path of the feed-forward network. For a
-    Difference, `position` is an aligned row, and the units are those that change most."""
+    adds to the output at one position; at most `most` units are drawn. `path` is the path of the network:
+    `encoder.layers.0.feed_forward`; `position` and `item` (the text in the batch) count from 0. For a Difference, `position` is
+    a row of the aligned tokens, and the units are those that change most. Raises PathError for an unknown path, or an index out
+    of range; InputError if the pipeline's network is not this project's own."""
     model = own_model(pipeline)
     place = TensorPath.parse(path)
     if place.sublayer != "feed_forward" or place.name:
@@ -120,8 +127,8 @@ def units(
 
 @drawn
 def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
-    """The share of each kind of work, such as projections or masks. The figure has a bar for FLOPs, for parameters and for
-    bytes."""
+    """The share of each kind of work in a model's costs, such as projections or masks. The figure has a bar for FLOPs, for
+    parameters and for bytes. Raises InputError if the pipeline's network is not this project's own."""
     parts = totals(ledger(own_model(pipeline), trace), lambda row: row.work)
     return ledger_figures.shares(
         {name: {work: getattr(part, name.lower()) for work, part in parts.items()} for name in ("FLOPs", "parameters", "bytes")}
@@ -130,8 +137,9 @@ def costs(pipeline: TextPipeline, trace: Trace) -> go.Figure:
 
 @drawn
 def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Figure:
-    """The cost of each kind of work as one size grows. `along` is that size, one of `transformer.network.cost.ALONG`, and
-    `counted` is `flops`, `parameters` or `bytes`."""
+    """The cost of each kind of work as one size grows. `along` is that size: `length`, `d_model`, `heads` or `layers`; and
+    `counted` is `flops`, `parameters` or `bytes`. Raises InputError for another size, or if the network is not this project's
+    own, and ConfigError for another `counted`."""
     one_of("counted", counted, Cost._fields)
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("This drawing counts the work of our own network; the trace is of another one.")

@@ -1,4 +1,4 @@
-"""Drawings of masks, of their three conventions, and of what leaks without a mask. Layers and heads are counted from 0."""
+"""Drawings of masks, of their three conventions, and of the effect of padding. Layers and heads are counted from 0."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -27,8 +27,9 @@ NO_PADDING = "no padding mask"
 
 @drawn
 def mask(trace: Trace | Difference, side: Side = "target", item: int = 0) -> go.Figure:
-    """A mask of the run. It shows which keys each query may attend to, in the source or in the target. For a Difference, the
-    figure has maps of A, B and B − A, in which 1 is allowed and 0 is hidden."""
+    """A mask of the run. It shows which keys each query may attend to, in the source or in the target (`side`). For a
+    Difference of runs A and B, the figure has maps of A, B and B − A, in which 1 is allowed and 0 is hidden. `item` is the text
+    in the batch, from 0; an item out of range raises PathError."""
     check_index("item", item, trace.batch_size)
     if isinstance(trace, Difference):
         names = trace.tokens_of(side, item)
@@ -48,8 +49,10 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 
 @drawn
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
-    """One mask convention, applied to the scores of one head. `name` is `vanilla`, `pytorch` or `shared_heads`. The figure
-    shows the mask, the scores before and after it, and the weights."""
+    """One mask convention, applied to the scores of one head. A convention is the way in which an implementation hides scores;
+    `name` is `vanilla`, `pytorch` or `shared_heads`, and another name raises ConfigError. The figure shows the mask, the scores
+    before and after it, and the weights. Raises InputError for a trace of another network than this project's. The other
+    arguments and errors are those of `empty_rows`."""
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("The conventions are settings of models of this project; this trace is of another model.")
     chosen = Kind.of(kind)
@@ -69,7 +72,8 @@ def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vani
 def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) -> go.Figure:
     """The weights that a query would have if every key were hidden from it, as three rows. The query is the last of the text.
     In the first row, its masked scores are −10 000. In the others they are −∞: PyTorch's softmax makes the weights NaN, and
-    this project makes them 0."""
+    this project makes them 0. `kind` is `encoder`, `decoder` or `cross`; `layer`, `head` and `item` (the text in the batch)
+    count from 0. Raises InputError for an unknown kind, and PathError for an index out of range."""
     path = trace.attention_path(kind, layer)
     _check_head(trace, kind, head, item)
     scores, values = trace[f"{path}.scores"].values[item, head, -1], trace[f"{path}.value.heads"].values[item, head]
@@ -81,7 +85,8 @@ def empty_rows(trace: Trace, kind: str, layer: int, head: int, item: int = 0) ->
 @drawn
 def padding(pipeline: Pipeline, trace: Trace, count: int = 4, masked: bool = True) -> go.Figure:
     """The probability of each token of the target, without and with padding after the source. `count` is the number of padding
-    tokens, and `masked` whether the padding mask is used."""
+    tokens; if `masked` is False, the padding mask is removed in both runs. Raises InputError if the network is not this
+    project's own, or read no source."""
     own_model(pipeline)
     edits = () if masked else interventions(NO_PADDING, pipeline.config)
     if not trace.source_ids:

@@ -1,4 +1,5 @@
-"""Drawings of patching: what each place carries of the difference between two runs; which heads are needed, or enough."""
+"""Drawings of activation patching: what each place carries of the difference between two runs; which heads are needed, or
+enough."""
 
 from collections.abc import Mapping
 
@@ -28,10 +29,11 @@ NAMED = 0.2  # a head with a share of at least this has its name beside its dot
 
 @drawn
 def patched(patched: Patched, metric: str = "logit") -> go.Figure:
-    """What each place carries of the difference between two runs. 0 is the corrupt run and 1 the clean run. If the runs barely
-    differ, the figure shows the change of the measure instead. `metric` is the measure, a field of
-    `transformer.patching.scores.Scores`: `logit`, `probability`, `divergence` or `exact`. Rows are layers, and columns are
-    heads, if the places have any. If every token was patched on its own, columns are tokens, and each head has a row."""
+    """What each patched place, such as a head, carries of the difference between two runs. 0 is the corrupt run and 1 the clean
+    run. If the runs barely differ, the figure shows the change of the measure instead. `patched` is a result of
+    `patch_everywhere`. `metric` is the measure: `logit`, `probability`, `divergence` or `exact` (see
+    `transformer.patching.scores.Scores`); others raise ConfigError. Rows are layers, and columns are heads, if the places have
+    any. If every token was patched on its own, columns are tokens, and each head has a row."""
     if not isinstance(patched, Patched):
         raise InputError("A result of `patch_everywhere` is drawn, not {given!r}.", given=patched)
     differs = patched.differs(metric)
@@ -45,8 +47,9 @@ def patched(patched: Patched, metric: str = "logit") -> go.Figure:
 
 @drawn
 def needed(needs: Needs) -> go.Figure:
-    """What the answer loses without a head, and what the head alone restores, as a dot for each head. The horizontal
-    axis has the lost share, the vertical axis the restored share. `needs` is a result of the function `needs`."""
+    """What the answer loses without a head, and what the head alone restores, as a dot for each head. The horizontal axis has
+    the lost share, the vertical axis the restored share. `needs` is a result of the function `needs` of
+    `transformer.patching.need`."""
     if not isinstance(needs, Needs):
         raise InputError("A result of `needs` is drawn, not {given!r}.", given=needs)
     dots = []
@@ -59,8 +62,9 @@ def needed(needs: Needs) -> go.Figure:
 
 @drawn
 def per_head(values: Mapping[str, Float[np.ndarray, "layer head"]], name: str = "value") -> go.Figure:
-    """One number for each head of each kind of attention. `values` is a result of `path_effects` or `changes_elsewhere`, or
-    another dict of this form; `name` says what a value is."""
+    """One number for each head of each kind of attention. `values` maps kinds (`encoder`, `decoder`, `cross`) to arrays, as
+    `path_effects` and `changes_elsewhere` return them; `name` says what a number is. Raises InputError for an empty dict or
+    another kind."""
     if not isinstance(values, Mapping) or not values:
         raise InputError("The values must be a dict: kind → array with axes layer head; not {given!r}.", given=values)
     for kind, of_kind in values.items():
@@ -73,7 +77,9 @@ def patched_answer(
     pipeline: TextPipeline, pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise"
 ) -> go.Figure:
     """The probability of the next token in the clean run, in the corrupt run, and with one place patched. The bars are those of
-    the most probable tokens of the three runs. `place`, `what` and `direction` are as for `patch_everywhere`."""
+    the two compared tokens and of the most probable tokens of the three runs. `place`, `what` and `direction` are as for
+    `patch_everywhere`: `what` is the tensor that is taken from the other run, and `denoise` takes it from the clean run,
+    `noise` from the corrupt run."""
     check_text_pipeline(pipeline)
     check_pair(pair)
     if pipeline.network is not pair.network:
@@ -89,8 +95,9 @@ def patched_answer(
 
 @drawn
 def estimated(estimated: Grids, patched: Patched) -> go.Figure:
-    """The estimated change of the logit difference at each place, beside the exact one. On the line both are equal. The
-    arguments are results of `attribute_everywhere` and of `patch_everywhere`, for the same places of the same pair."""
+    """The estimated change of the logit difference at each place, beside the exact change. On the line both are equal. The
+    arguments are results of `attribute_everywhere` and of `patch_everywhere`, for the same places of the same pair of runs;
+    otherwise, an InputError is raised."""
     agreement(estimated, patched)
     names = [f"{grid} {index}" for grid, values in estimated.items() for index in np.ndindex(values.shape)]
     first, second = (np.concatenate([values.ravel() for values in of.values()]) for of in (estimated, patched.moved["logit"]))

@@ -23,14 +23,15 @@ MOST = 64  # most positions and most dimensions of a table
 
 @drawn
 def positions(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The table of positions of a model. Only its first 64 positions and 64 dimensions are drawn."""
+    """The table of positional encodings of a model. Only its first 64 positions and 64 dimensions are drawn. Raises InputError
+    if the model adds no such table."""
     return figures.position_map(_table(pipeline, side)[:, :MOST])
 
 
 @drawn
 def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -> go.Figure:
-    """Token plus position. The figure shows the two vectors of each token, and their sum, which the first layer reads. For a
-    Difference, each vector is B − A."""
+    """Token plus position. The figure shows the vector of each token, that of its position, and their sum. For a Difference of
+    runs A and B, each vector is B − A. `item` is the text in the batch, from 0; an item out of range raises PathError."""
     path, run = f"{side}_embedding", tensors_of(trace)
     check_index("item", item, run.batch_size)
     token = trace[f"{path}.scaled" if f"{path}.scaled" in trace else f"{path}.token"].numpy()[item]
@@ -43,7 +44,8 @@ def embedding(trace: Trace | Difference, side: Side = "source", item: int = 0) -
 
 @drawn
 def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), side: Side = "source") -> go.Figure:
-    """Columns of the table of positions. The figure has a line for each of `dimensions`, over the first 64 positions."""
+    """Columns of the table of positional encodings. The figure has a line for each of `dimensions`, counted from 0, over the
+    first 64 positions. Raises InputError if the model adds no such table, and PathError for a dimension out of range."""
     table, listed = _table(pipeline, side), as_list(dimensions)
     if not listed:
         raise InputError(
@@ -57,29 +59,31 @@ def waves(pipeline: TextPipeline, dimensions: tuple[int, ...] = (0, 1, 8, 9), si
 
 @drawn
 def position_products(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of the vectors of every two positions. Only the first 64 positions are drawn."""
+    """The dot product of the encodings of every two positions. Only the first 64 positions are drawn. Raises InputError if the
+    model adds no table of positional encodings."""
     return figures.product_map(position_geometry.dot_products(_table(pipeline, side)))
 
 
 @drawn
 def distances(pipeline: TextPipeline, side: Side = "source") -> go.Figure:
-    """The dot product of two positions by their distance. The figure shows its mean and its range over all pairs at a
-    distance."""
+    """The dot product of two positions' encodings by their distance. The figure shows its mean and its range over all pairs of
+    the first 64 positions at a distance. Raises InputError if the model adds no table of positional encodings."""
     products = position_geometry.by_distance(position_geometry.dot_products(_table(pipeline, side)))
     return figures.distance_lines(products, ("mean", "least to largest"))
 
 
 @drawn
 def rotation(d_model: int = 16, shift: int = 5) -> go.Figure:
-    """The matrix that turns the vector of a position into that of a later one. The later position is `shift` away, and the
-    encoding has alternating sines and cosines."""
+    """The matrix that turns the encoding of a position into that of a later position. The later position is `shift` away, and
+    the encoding has alternating sines and cosines, `d_model` in all."""
     return figures.rotation_map(position_geometry.rotation(shift, d_model))
 
 
 @drawn
 def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int = 0, side: Side = "source") -> go.Figure:
-    """One pair of dimensions as an arrow in a circle. Two arrows are drawn: for `position`, and for the position `shift` later.
-    Pair 0 is dimensions 0 and 1. It is a circle for an encoding with alternating sines and cosines."""
+    """One pair of dimensions of the positional encoding as an arrow in a circle. Two arrows are drawn: for `position`, and for
+    the position `shift` later. Pair 0 is dimensions 0 and 1. It is a circle if the encoding has alternating sines and cosines.
+    Raises PathError for a pair or a position out of range."""
     table = _table(pipeline, side)
     check_index("pair", pair, table.shape[1] // 2)
     check_index("position", position, len(table))
@@ -92,8 +96,9 @@ def circle(pipeline: TextPipeline, pair: int = 0, shift: int = 5, position: int 
 
 @drawn
 def swap(pipeline: TextPipeline, text: str, first: int, second: int) -> go.Figure:
-    """How far each token's vector moves when two tokens change places. `first` and `second` are their positions in the encoded
-    text. The figure shows runs with and without positions."""
+    """How far the encoder's output for each token moves when two tokens change places. `first` and `second` are their positions
+    in the encoded text, from 0; a position out of range raises InputError. The figure shows runs with and without positional
+    encodings."""
     encoding = pipeline.encode(text)
     runs = {"with positions": (), "without positions": interventions("no positions", pipeline.config)}
     changes = {

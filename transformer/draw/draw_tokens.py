@@ -1,4 +1,4 @@
-"""Drawings of tokens as vectors: their rows of the table, how alike they are, and the whole vocabulary."""
+"""Drawings of tokens as vectors: their rows in the embedding table, how similar they are, and the whole vocabulary."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,8 +17,8 @@ from transformer.validation import one_of
 
 @drawn
 def rows(pipeline: TextPipeline, text: str | Difference, side: Side = "source") -> go.Figure:
-    """The vectors of a text's tokens, as rows of the model's table of tokens. For a Difference, the figure has maps of A, B and
-    B − A."""
+    """The vectors of a text's tokens, as rows of the model's embedding table. For a Difference of runs A and B in place of a
+    text, the figure has maps of A, B and B − A. Raises InputError for a text that the model cannot read."""
     if isinstance(text, Difference):
         names = text.tokens_of(side)
         text[f"{side}_embedding.token"]  # for tables of other widths, this raises an error that names their sizes
@@ -30,8 +30,9 @@ def rows(pipeline: TextPipeline, text: str | Difference, side: Side = "source") 
 
 @drawn
 def similarity(pipeline: TextPipeline, text: str | Difference, side: Side = "source") -> go.Figure:
-    """How alike the tokens of a text are. The figure shows the cosine of each pair of the tokens' rows in the table. For a
-    Difference, the figure has maps of A, B and B − A."""
+    """The similarity of the tokens of a text. The figure shows the cosine of each pair of the tokens' rows in the embedding
+    table. For a Difference of runs A and B in place of a text, the figure has maps of A, B and B − A. Raises InputError for a
+    text that the model cannot read."""
     if isinstance(text, Difference):
         names, vectors = text.tokens_of(side), _vectors(text, side)
         a, b = (over_rows(text, run, cosines(of, of), side, side) for run, of in enumerate(vectors))
@@ -43,8 +44,8 @@ def similarity(pipeline: TextPipeline, text: str | Difference, side: Side = "sou
 
 @drawn
 def vocabulary(pipeline: TextPipeline, text: str = "", side: Side = "source") -> go.Figure:
-    """Every token of the vocabulary as a point. The axes are the first two principal components of the vectors of
-    the words. Tokens of `text` have a ring."""
+    """Every token of the vocabulary as a point. The axes are the first two principal components of the vectors of all tokens
+    but special ones, such as `<pad>`. Tokens of `text` have a ring."""
     known = pipeline.vocabulary(side)
     ids = range(len(known))
     words = [index for index in ids if index not in known.specials]

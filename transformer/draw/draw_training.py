@@ -17,7 +17,8 @@ from transformer.validation import one_of
 
 @drawn
 def training(pipeline: TextPipeline, key: str = "loss") -> go.Figure:
-    """A number of the training over its steps. `key` names it in the history of the model's card, such as `loss`."""
+    """A number of the training over its steps. `key` is `loss`, or `accuracy` on held-out pairs. Raises InputError if the
+    model's card, a file saved with the model, has no such numbers."""
     points = [(float(point["step"]), float(point[key])) for point in pipeline.card.history if key in point]
     if not points:
         raise InputError("The card of {name!r} has no {key!r} of its training.", name=pipeline.name, key=key)
@@ -32,9 +33,9 @@ def head_history(
     """A measure of one head over the training. The other heads of its kind are grey.
 
     Args:
-        name: name of a shipped model with snapshots.
+        name: name of a shipped model with snapshots, its weights saved at several steps of the training.
         text, target: the source and the target that every snapshot reads. By default the target is the trained model's answer.
-        kind, layer, head: the head; layer and head are counted from 0.
+        kind, layer, head: the head; `kind` is `encoder`, `decoder` or `cross`; `layer` and `head` are counted from 0.
         measure: one of `transformer.analysis.head_measures.MEASURES`, except `alignment`. `duplicate` and `induction` need a
             kind of self-attention, and a text in which a token occurs twice.
 
@@ -65,7 +66,8 @@ def head_history(
 
 @drawn
 def weight_sizes(pipeline: TextPipeline) -> go.Figure:
-    """The length of the weights of each part of a model. All weights of a part count as one vector."""
+    """The length of the weights of each part of a model. All weights of a part count as one vector. Raises InputError if the
+    pipeline's network is not this project's own."""
     sizes: dict[str, float] = {}
     for name, parameter in own_model(pipeline).named_parameters():
         part = " ".join(name.split(".")[:4] if ".layers." in name else name.split(".")[:1]).replace("_", " ")

@@ -18,8 +18,8 @@ TILE_CELL = 20  # px of a cell in the maps of all heads
 
 @drawn
 def watched_head(watched: Watched, path: str, head: int = 0, item: int = 0) -> go.Figure:
-    """The attention of one head of a watched module. `watched` is what `watch` returns; `path` is one of
-    `watched.attentions`."""
+    """The attention of one head of a watched module. `watched` is the result of `watch`, `path` is one of `watched.attentions`,
+    and `item` is the text in the batch. Raises PathError for an unknown path, or an index out of range."""
     _check(watched)
     queries, keys = watched.labels(path, item)
     weights = watched.weights(path)
@@ -30,8 +30,8 @@ def watched_head(watched: Watched, path: str, head: int = 0, item: int = 0) -> g
 
 @drawn
 def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
-    """Every head of one attention of a watched module. `watched` is what `watch` returns; `path` is one of
-    `watched.attentions`."""
+    """Every head of one attention of a watched module. `watched` is the result of `watch`, `path` is one of
+    `watched.attentions`, and `item` is the text in the batch. Raises PathError for an unknown path, or an item out of range."""
     _check(watched)
     tokens: dict[str, Sequence[str]] = dict(zip(("query", "key"), watched.labels(path, item), strict=True))
     weights, hidden = watched.weights(path)[item].detach().float().numpy(), ~watched.allowed(path)[item].numpy()
@@ -44,14 +44,15 @@ def watched_heads(watched: Watched, path: str, item: int = 0) -> go.Figure:
 
 @drawn
 def watched_tensor(watched: Watched, path: str, item: int = 0) -> go.Figure:
-    """One tensor of a watched module, for one text. `watched` is what `watch` returns; `path` is the tensor's path. Several
-    matrices of the tensor, such as those of heads, are drawn side by side."""
+    """One tensor of a watched module, for one text. `watched` is the result of `watch`, and `path` the tensor's path. Several
+    matrices of the tensor, such as those of heads, are drawn side by side. Raises PathError for an unknown path, or an item out
+    of range."""
     _check(watched)
     return tiles_figure({watched[path].path: watched_views(watched, path, item)}, TILE_CELL)
 
 
 def watched_views(watched: Watched, path: str, item: int = 0) -> list[TensorView]:
-    """The matrices of a tensor, as `watched_tensor` draws them, in the order of `watched_number.matrices`."""
+    """The matrices of a tensor for one text, as `watched_tensor` draws them, in the order of `watched_number.matrices`."""
     values, axes = matrices(watched, path, item)
     tokens, title = _tokens(watched, path, item, axes[-2:], values.shape[-2:]), watched[path].path
     return [

@@ -62,8 +62,8 @@ def packed_plotly() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure that a notebook shows when it is the last value of a cell. The output of the cell contains everything it needs,
-    so a saved notebook shows it without an internet connection and without Python.
+    """A figure that a notebook shows when it is the last value of a cell. The output of the cell contains everything that is
+    needed to show it, so a saved notebook shows it without an internet connection and without Python.
 
     Attributes:
         figure: the Plotly figure; it may be changed.
@@ -75,7 +75,7 @@ class Drawing:
 
     @property
     def numbers(self) -> pd.DataFrame:
-        """The numbers of the figure as a table."""
+        """The numbers of the figure as a table: a matrix for a heatmap, otherwise a row for each number."""
         return numbers(self.figure)
 
     def _repr_html_(self) -> str:
@@ -96,7 +96,7 @@ class Drawing:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write a page with only the figure. The page needs no internet connection.
+        """Write an HTML page with only the figure to `path`. The page needs no internet connection.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -110,9 +110,9 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
     docstring. The new function refuses a Difference unless the annotations of its arguments name one.
 
     Raises:
-        InputError: `pipeline` is not a pipeline, `trace` is not a run, or the function needs one run and got the difference of
-            two.
-        ConfigError: an argument that must be a text, or True or False, is not.
+        InputError: in the new function: `pipeline` is not a pipeline, `trace` is not a run, or the function needs one run and
+            got the difference of two.
+        ConfigError: in the new function: an argument that must be a text, or True or False, is not.
     """
     hints = function.__annotations__
     takes_difference = any(Difference in get_args(hint) for hint in hints.values())
@@ -137,7 +137,7 @@ def drawn(function: Callable[Arguments, go.Figure]) -> Callable[Arguments, Drawi
 
 
 def own_model(pipeline: Any) -> Transformer:
-    """The network of a pipeline, for drawings that need our own network.
+    """The network of a pipeline, for drawings that need this project's own network, a `Transformer`.
 
     Raises:
         InputError: the pipeline runs another network, such as one of `transformers`.

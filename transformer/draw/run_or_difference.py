@@ -1,4 +1,4 @@
-"""How a drawing reads one run, or the difference of two: maps of queries × keys, and tensors."""
+"""Helpers for drawings of one run, or of the difference of two runs: maps of queries × keys, bars and tensors."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,10 +18,11 @@ MapOfRun = Callable[[Trace], tuple[np.ndarray, np.ndarray]]
 
 
 def weight_map(trace: Trace | Difference, kind: str, item: int, of: MapOfRun) -> go.Figure:
-    """The map of a run; for a Difference, the maps of A, B and B − A.
+    """The map of queries × keys of a run as a figure; for a Difference, the maps of A, B and B − A.
 
     Args:
-        of: computes the map of one run. For a Difference, it is called with A and with B, before their tokens are aligned.
+        of: returns the numbers of one run, and whether each query may attend to each key. For a Difference, it is called with A
+            and with B, before their tokens are aligned.
     """
     queries, keys = trace.query_names(kind, item), trace.tokens(kind, item)[1]
     if not isinstance(trace, Difference):
@@ -40,8 +41,8 @@ def token_bars(
     """A number for each position of the target, as bars of A, of B and of B − A.
 
     Args:
-        tokens, values: for A and for B, the token that each position predicts, and the number. The last positions may be left
-            out.
+        tokens, values: for A and for B, the token that each position predicts, and the number. Numbers of the last positions
+            may be missing.
         value: what the numbers are; by default probabilities.
     """
     names, numbers = [], []
@@ -54,15 +55,17 @@ def token_bars(
 
 
 def over_rows(difference: Difference, run: int, values: np.ndarray, *sides: Side | None) -> np.ndarray:
-    """`Difference.over_rows` for an array of run 0 (A) or 1 (B), with the result in single precision."""
+    """`Difference.over_rows` for an array of run 0 (A) or 1 (B), in single precision: NaN in rows without a token of this
+    run."""
     return difference.over_rows(run, torch.from_numpy(np.array(values, np.float32)), sides).numpy()
 
 
 def tensors_of(trace: Trace | Difference) -> Trace:
-    """The run itself, or B − A as a trace."""
+    """The tensors to draw, as a Trace: the run itself, or for a Difference, B − A."""
     return trace.change if isinstance(trace, Difference) else trace
 
 
 def stops_of(trace: Trace | Difference) -> list[Stop]:
-    """Every tensor of a run in the order of computation; for a Difference, those that both runs have."""
+    """Every tensor of a run, described by a `Stop`, in the order of computation; for a Difference, those that both runs
+    have."""
     return [stop for stop in walk(trace.a if isinstance(trace, Difference) else trace) if stop.path in trace]

@@ -1,4 +1,4 @@
-"""Functions that make a `go.Figure` from arrays and labels. They need no model and no page."""
+"""Functions that make Plotly figures (`go.Figure`) from arrays and labels. They need neither a model nor a web page."""
 
 from transformer.figures.attention_figures import head_map, small_head_map
 from transformer.figures.layer_walk import layer_figure

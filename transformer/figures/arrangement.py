@@ -1,4 +1,5 @@
-"""Where the tensors of `stop_figure` stand, all with cells of the same size, within a given width. Lengths are in px."""
+"""The layout of `stop_figure`: where its heatmaps are, and the size of their cells, in a figure of a given width. Lengths are
+in px."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,13 +24,13 @@ Box = tuple[Length, Length, Length, Length]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the tensors are arranged.
+    """How `stop_figure` arranges its heatmaps: those of the inputs of an operation, and that of its result.
 
     Attributes:
-        cell: width and height of a cell.
-        across: number of heads side by side.
+        cell: width and height in px of the cell of one number.
+        across: number of heads side by side. Other heads are below them.
         stacked: whether the inputs are stacked vertically.
-        narrow: whether the result is below the inputs.
+        narrow: whether the result is below the inputs; otherwise it is to their right.
     """
 
     cell: Size
@@ -40,12 +41,12 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Place:
-    """Position of a tensor in the figure.
+    """Position of a tensor's heatmap in the figure, in px from the left and from the top.
 
     Attributes:
-        corner: left and top of the tensor with its labels.
+        corner: left and top of the heatmap with its labels.
         box: left, top, right and bottom of its cells.
-        floor: bottom of the tensor with its labels.
+        floor: bottom of the heatmap with its labels.
     """
 
     corner: Size
@@ -55,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Room:
-    """Space for labels to the left, to the right, above and below the cells of a tensor."""
+    """Space in px for labels to the left, to the right, above and below the cells of a tensor's heatmap."""
 
     left: int
     right: int
@@ -64,8 +65,9 @@ class Room:
 
 
 def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
-    """An arrangement of some inputs and their result (the last view) with large cells, in a figure of `width` px. Heads are
-    stacked vertically, unless the cells are then less than half as large as with heads side by side."""
+    """The arrangement of heatmaps in a figure of `width` px. `views` are the inputs of an operation and, last, its result. Of
+    all arrangements whose cells are at least half as large as possible, the one with the fewest heads side by side is
+    preferred."""
     narrow, before = width < NARROW, len(views) - 1
     tiles = max(1 if view.panel.strip else len(view.panel.values) for view in views)
     choices: list[tuple[float, Arrangement]] = []
@@ -86,7 +88,7 @@ def arrange(views: Sequence[TensorView], width: int) -> Arrangement:
 
 
 def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) -> Size:
-    """The width and height of the largest cell with which all tensors fit. One of them is 0 or less if no cell fits."""
+    """Width and height in px of the largest cell with which all heatmaps fit. If one of the two is 0 or less, no cell fits."""
     sizes = [_counted(view, chosen) for view in views]
     names = LONGEST if any(view.labels(1) for view in views) else 3 * LETTER
     columns, rows = [size[0][0] for size in sizes], [size[0][1] for size in sizes]
@@ -106,19 +108,19 @@ def _largest_cell(views: Sequence[TensorView], chosen: Arrangement, width: int) 
 
 
 def _least_cell(view: TensorView) -> int:
-    """Least width of a cell: token ids are written in their cells."""
+    """Least width in px of a cell, so that a token id fits into it; 0 for tensors of other numbers."""
     return ID_CELL if view.panel.scale == "ids" else 0
 
 
 def heads_across(view: TensorView, chosen: Arrangement) -> int:
-    """Number of heads of a tensor that are drawn side by side."""
+    """The number of heads of a tensor that are drawn side by side."""
     tiles = len(view.panel.values)
     return tiles if view.panel.strip else min(chosen.across, tiles)
 
 
 def _counted(view: TensorView, chosen: Arrangement) -> tuple[tuple[int, int], Size]:
-    """The number of columns and rows of a tensor when all its heads are drawn, and the px of the gaps between heads, across and
-    down."""
+    """(number of columns, number of rows) of a tensor when all its heads are drawn, and the px of the gaps between heads
+    (across, down)."""
     tiles, rows, columns = view.panel.values.shape
     across = heads_across(view, chosen)
     lines = -(-tiles // across)
@@ -126,7 +128,7 @@ def _counted(view: TensorView, chosen: Arrangement) -> tuple[tuple[int, int], Si
 
 
 def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
-    """Number of empty rows and columns between two heads."""
+    """How many empty rows, and how many empty columns, separate two heads in the matrix of all heads (`Mosaic`)."""
     tiles, rows, columns = view.panel.values.shape
     each = -(-rows // MOST_COLUMNS), -(-columns // MOST_COLUMNS)
     high = GAP + HEAD_LABEL * (1 < heads_across(view, chosen) < tiles)
@@ -135,7 +137,8 @@ def gutters(view: TensorView, chosen: Arrangement) -> tuple[int, int]:
 
 
 def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
-    """Whether tokens are written beside the rows (axis 1) or below the columns (axis 2)."""
+    """Whether tokens are written beside the rows (`axis` 1) or below the columns (`axis` 2) of a heatmap. False if the axis has
+    no tokens, or if there is too little space."""
     if part.view.labels(axis) is None or part.each[axis - 1] > 1:
         return False
     tiles = len(part.view.panel.values)
@@ -145,7 +148,7 @@ def names_tokens(part: Mosaic, axis: int, chosen: Arrangement) -> bool:
 
 
 def room(part: Mosaic, chosen: Arrangement, scale_bar: bool) -> Room:
-    """Space for the labels of a tensor, and below them for its colour bar if `scale_bar` is True."""
+    """The space that a tensor's heatmap needs for its labels and, if `scale_bar` is True, for a colour bar below them."""
     rows, columns = part.view.labels(1), part.view.labels(2)
     named = [name not in ("", "1", "id") for name in part.view.panel.axes]
     left = AXIS * named[1] + (_longest(rows) if names_tokens(part, 1, chosen) else 4 * LETTER)
@@ -163,7 +166,8 @@ def _longest(tokens: Sequence[str] | None) -> int:
 
 
 def placed(parts: Sequence[Mosaic], rooms: Sequence[Room], chosen: Arrangement, width: int) -> tuple[list[Place], Size, Size]:
-    """The position of each tensor, the centre of the operation's name, and the size of the figure."""
+    """The position of each tensor's heatmap, the centre of the operation's name, and the size of the figure, all in px. `parts`
+    are the inputs and, last, the result; `rooms` has the space for the labels of each."""
     cells = [
         (
             part.values.shape[1] * max(part.each[1] * chosen.cell[0], _least_cell(part.view)),

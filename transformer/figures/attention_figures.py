@@ -1,4 +1,4 @@
-"""The heatmap of one head, and weights as bytes for the overview of all heads."""
+"""The heatmap of one attention head, and attention weights as bytes for the overview of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,14 +36,14 @@ BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
 # The colours of the scale and not its name, because plotly.js has slightly other colours under this name than Python.
 WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
-# The `meta` of the layout of a map: what its axes are, for events of the page, and that its traces draw the same cells.
+# The `meta` of a map's layout: the names of its axes in events of clicks, and that all its traces draw the same cells.
 MAP = {"axes": {"x": "key", "y": "query"}, "layers": True}
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey
 
 
 def quantized(weights: Float[np.ndarray, "*any"], allowed: Bool[np.ndarray, "*any"]) -> UInt8[np.ndarray, "*any"]:
-    """Weights as bytes: 0 to `LEVELS` for a weight from 0 to 1, with an error of at most 0.002; `MASKED_LEVEL` where not
-    `allowed`."""
+    """Weights as bytes: 0 to 254 (`LEVELS`) for a weight from 0 to 1, with an error of at most 0.002; 255 (`MASKED_LEVEL`)
+    where `allowed` is False."""
     levels = np.rint(np.clip(weights, 0, 1) * LEVELS).astype(np.uint8)
     return np.where(allowed, levels, np.uint8(MASKED_LEVEL))
 
@@ -61,19 +61,21 @@ def head_map(
     least: float = 0.0,
     positions: Positions = COUNTED,
 ) -> go.Figure:
-    """One head as a heatmap with tokens on both axes. The exact weight is shown on hover. If there is enough space, the weight
-    is in the cell, and there is no colour bar.
+    """The attention weights of one head as a heatmap, with tokens on both axes. Hovering over a cell shows its weight with six
+    decimals. A map of at most 18 tokens (`MOST_WRITTEN`) a side has rounded weights in its cells instead of a colour bar.
 
     Args:
-        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key. Nested lists will do.
-        allowed: False if a query may not attend to a key; drawn grey and hatched.
+        weights: 0 to 1; each row sums to 1, or to 0 if the query may attend to no key. May be nested lists.
+        allowed: False where a query may not attend to a key. Such cells are grey; in a map of at most 32 tokens a side, also
+            hatched.
         queries, keys: the token of each row and of each column.
         wide: whether cells may be wider than high, for a map of few rows.
-        labels: words of the figure.
-        marks, earlier_marks: (query, key) of each framed cell. The frames of earlier marks are dotted.
-        row: the query whose row is framed; None for no frame.
-        least: cells with a smaller weight have no number. Say so beside the figure.
-        positions: the positions of the queries and of the keys in their texts, if tokens are left out.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
+        marks, earlier_marks: (query, key), counted from 0, of the cells with a frame. Frames of `earlier_marks` are dotted.
+        row: index of a query whose row gets a frame; None for no frame.
+        least: cells with a smaller weight have no number. The figure does not say so.
+        positions: the positions of the queries and of the keys in their texts, for a map that leaves tokens out; None counts
+            from 0.
     """
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
@@ -86,13 +88,13 @@ def head_map(
 
 
 def has_numbers(queries: int, keys: int) -> bool:
-    """Whether a map of this many queries and keys has numbers in its cells."""
+    """Whether a heatmap with this many queries and keys is small enough for a number in each cell."""
     return max(queries, keys) <= MOST_WRITTEN
 
 
 def signed_scale(*values: Float[np.ndarray, "row column"], least: float = 0.0) -> dict[str, Any]:
-    """The diverging scale around zero for some matrices together, as arguments of `go.Heatmap`. Its limit is the largest
-    magnitude of their finite numbers, but at least `least`; 1 if all are zero."""
+    """One diverging colour scale, centred on zero, for all these matrices, as arguments of `go.Heatmap`. It ends at the largest
+    magnitude of their finite numbers, or at `least` if that is larger; at 1 if both are 0."""
     sizes = (np.abs(matrix, where=np.isfinite(matrix), out=np.zeros(matrix.shape)) for matrix in values)
     most = max(least, *(float(each.max(initial=0)) for each in sizes))
     return {"zmin": -(most or 1.0), "zmax": most or 1.0, "colorscale": SIGNED}
@@ -127,10 +129,10 @@ def small_head_map(
     positions: Positions = COUNTED,
     percent: bool = False,
 ) -> go.Figure:
-    """One head as a heatmap for a narrow place. It has no colour bar. Its cells have no numbers, or with `percent` their
-    weights in %.
+    """The attention weights of one head as a heatmap for a narrow space, without a colour bar. Its cells have no numbers; if
+    `percent` is True, they have the weights in %.
 
-    Other arguments as for `head_map`.
+    The other arguments are those of `head_map`.
     """
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
@@ -147,7 +149,9 @@ def small_token_map(
     frames: Sequence[dict[str, Any]] = (),
     positions: Positions = COUNTED,
 ) -> go.Figure:
-    """A figure of a map of queries × keys for a narrow place, with tokens on both axes. Arguments as for `token_map`."""
+    """A figure with a heatmap of queries × keys for a narrow space, with tokens on both axes. `layers` are the traces of the
+    heatmap, as `pair_cells` returns them; `frames` are shapes of a Plotly layout, drawn above it; `positions` is as for
+    `head_map`."""
     rows, columns = positions
     across = token_axis("", keys, SMALL_LABELLED, columns, side="top", tickangle=-90, constrain="domain")
     down = token_axis("", queries, SMALL_LABELLED, rows, autorange="reversed", scaleanchor="x", constrain="domain")
@@ -158,17 +162,18 @@ def small_token_map(
 
 
 def _small_beside(queries: Sequence[str]) -> int:
-    """The px to the left of the cells of a small map."""
+    """The space in px to the left of the cells of a small map."""
     return int(np.clip(SMALL_LETTER * max(map(len, queries), default=0), *SMALL_BESIDE))
 
 
 def percent_width(queries: Sequence[str], keys: Sequence[str]) -> int:
-    """The least width in px at which the weights of a small map, in %, fit into its cells."""
+    """The least width in px of a figure of `small_head_map` in which weights in % fit into the cells."""
     return _small_beside(queries) + len(keys) * PERCENT_CELL + SMALL_MARGIN["r"]
 
 
 def _framed(frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The layout with these frames. Without a frame it has no list of shapes, because an empty list would be sent."""
+    """A layout with these frames as its `shapes`. Empty if there are none, because an empty list would also be sent to the
+    browser."""
     return {"shapes": [*frames]} if frames else {}
 
 
@@ -183,18 +188,18 @@ def pair_cells(
     positions: Positions = COUNTED,
     **more: Any,
 ) -> list[dict[str, Any]]:
-    """The layers of a map: a heatmap with a number for each query and key and, if there are masked cells, a layer below it that
-    marks them. The layers are plain dictionaries for `built`, because the map is new for every text and head, and Plotly's
-    checks took half of the time to draw it.
+    """The traces of a heatmap of queries × keys, the lowest first: if cells are masked, a heatmap that marks them, and then the
+    heatmap of the numbers. The traces are plain dictionaries for `theme.built`, because checks by Plotly would take half of the
+    time to draw a map, and the map is new for every text and head.
 
     Args:
         values: the numbers; NaN if a query may not attend to a key.
         allowed: False if a query may not attend to a key.
-        queries, keys: the tokens.
-        hover_text: the hover text, as a Plotly template.
-        labels: words of the figure.
-        scale, more: other arguments of `go.Heatmap`.
-        positions: the positions of the queries and of the keys.
+        queries, keys: the token of each row and of each column.
+        hover_text: a Plotly template for the hover text of a number.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
+        scale, more: other arguments of `go.Heatmap` for the numbers. Those in `more` take precedence.
+        positions: as for `head_map`.
     """
     gap = int(max(values.shape) <= MOST_HATCHED)
     numbers = {
@@ -217,7 +222,8 @@ def _weight_hover(labels: Mapping[str, str]) -> str:
 
 
 def hover(labels: Mapping[str, str], value: str) -> str:
-    """The template of the hover text of a cell: its query, its key, and `value`, itself a Plotly template."""
+    """A Plotly template for the hover text of a cell: its query, its key, and `value`, which is a template too, such as
+    `%{z:.2f}`."""
     return f"{labels['query']} %{{y}}<br>{labels['key']} %{{x}}<br>{value}<extra></extra>"
 
 
@@ -228,7 +234,8 @@ def masked_cells(
     labels: Mapping[str, str] = LABELS,
     positions: Positions = COUNTED,
 ) -> dict[str, Any]:
-    """The layer below a map that marks masked cells: grey, and hatched unless the cells are too small."""
+    """A heatmap trace that marks the cells where `allowed` is False: grey, and hatched if the map has at most 32 tokens a side.
+    It is drawn below the heatmap of the numbers. The other arguments are those of `head_map`."""
     # Only masked cells have a sign: in another cell it would be hidden below the map, and take as long to draw as a number.
     signs = [["" if may else MASK_SIGN for may in row] for row in allowed.tolist()]
     hatch = {"text": signs, "texttemplate": "%{text}"} if max(allowed.shape) <= MOST_HATCHED else {}
@@ -255,12 +262,12 @@ def in_cells(
     high: float = 1.0,
     least: float = 0.0,
 ) -> dict[str, object]:
-    """The number in each cell, as arguments of `go.Heatmap`.
+    """Arguments of `go.Heatmap` that write the number of each cell into it.
 
     Args:
         values: the numbers; NaN leaves a cell empty.
-        form: a format for `str.format`; a zero never has a sign.
-        scale, low, high: as for `legible`.
+        form: how a number is written, as a template for `str.format`: `{:.2f}`. A number that rounds to zero has no sign.
+        scale, low, high: the heatmap's colour scale and the values at its two ends, as for `legible`.
         least: cells with a smaller magnitude stay empty.
     """
     written = [[unsigned_zero(form.format(value)) if abs(value) >= least else "" for value in row] for row in values.tolist()]
@@ -277,17 +284,18 @@ def legible(
     high: float,
     size: int = NUMBER_SIZE,
 ) -> dict[str, object]:
-    """A text in each cell, as arguments of `go.Heatmap`: black if black has more contrast than white.
+    """Arguments of `go.Heatmap` that write a text into each cell: in black if black has more contrast with the cell than white.
 
-    By default, Plotly writes dark grey on light colours, which is hard to read on the greens in the middle of the scale. Markup
-    sets black instead. Plotly draws texts of a given size in full, also where they do not fit into their cells.
+    By default, Plotly writes dark grey on light colours, which is hard to read on the greens in the middle of the scale. So the
+    black texts have markup that sets their colour. Plotly draws texts of a given size in full, even if they do not fit into
+    their cells.
 
     Args:
         texts: the text of each cell.
         values: the number that colours each cell.
-        scale, low, high: the colour scale of the heatmap, by name or as pairs of place and colour, and the values at its two
-            ends.
-        size: px.
+        scale, low, high: the colour scale of the heatmap, by name or as pairs (place from 0 to 1, colour), and the values at
+            its two ends.
+        size: height of the letters in px.
     """
     places = np.nan_to_num((np.clip(values, low, high) - low) / (high - low)).astype(float)
     shades = np.array(sample_colorscale(scale, places.ravel().tolist(), colortype="tuple")).reshape(*values.shape, 3)
@@ -301,7 +309,7 @@ def legible(
 
 
 def unsigned_zero(written: str) -> str:
-    """`written`, a number as text, with U+2212 as the minus sign. A zero has no sign."""
+    """The number `written` as text, with U+2212 (−) as its minus sign. A zero has no sign: `-0.00` becomes `0.00`."""
     return written.replace("-", "−") if written.strip("+-0.%") else written.lstrip("+-")
 
 
@@ -315,13 +323,15 @@ def token_map(
     frames: Sequence[dict[str, Any]] = (),
     positions: Positions = COUNTED,
 ) -> go.Figure:
-    """A figure of a map of queries × keys, with tokens on both axes. The cells are square unless `wide` is True. With `no_bar`,
-    there is no space for a colour bar.
+    """A figure with a heatmap of queries × keys, with tokens on both axes. The cells are square unless `wide` is True. If
+    `no_bar` is True, there is no space for a colour bar.
 
     Args:
-        layers: the layers of the map, as `pair_cells` returns them.
-        frames: shapes above the map.
-        positions: the positions of the queries and of the keys.
+        layers: the traces of the heatmap, as `pair_cells` returns them.
+        queries, keys: the token of each row and of each column.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
+        frames: shapes of a Plotly layout, drawn above the heatmap.
+        positions: as for `head_map`.
     """
     rows, columns = positions
     longer = max(len(queries), len(keys))
@@ -344,7 +354,7 @@ def token_map(
 
 
 def least_width(columns: int, longer: int, beside: int = BESIDE) -> dict[str, Any]:
-    """For the `meta` of a map's figure: the least width in px at which numbers fit into cells and labels do not overlap.
-    `longer` is the number of tokens on the longer side, and `beside` the px beside the cells."""
+    """An entry for the `meta` of a heatmap's layout: the least width of the figure in px at which numbers fit into the cells
+    and labels do not overlap. `longer` is the number of tokens on the longer side, and `beside` the px beside the cells."""
     cell = WRITTEN_CELL if longer <= MOST_WRITTEN else LABELLED_CELL if longer <= MOST_LABELLED else SMALL_CELL
     return {"least_width": beside + columns * cell}

@@ -1,4 +1,4 @@
-"""The cells of a figure that a person can click on: the names of their axes, and the shapes that mark one cell."""
+"""The cells of a figure that a person can click on: the names of their axes, and the shapes that mark a cell."""
 
 from typing import Any
 
@@ -12,24 +12,27 @@ BAR_GAP = 0.2  # the share of its place that a group of bars leaves empty, as in
 
 
 def axis_names(figure: go.Figure) -> tuple[str, str]:
-    """The names that the events of a figure's chart use for the row and for the column of a cell: by default `y` and `x`, or
-    those of these axes in `layout.meta.axes`. With `layout.meta.turned`, the x axis names the row, and the y axis the
-    column."""
+    """The names of the row and of the column of a cell in events of clicks on the figure: by default `y` and `x`, or the names
+    of these axes in the dict `layout.meta.axes`. If `layout.meta.turned` is True, the x axis counts the rows, so its name comes
+    first."""
     names = {"x": "x", "y": "y", **_meta(figure).get("axes", {})}
     return (names["x"], names["y"]) if _is_turned(figure) else (names["y"], names["x"])
 
 
 def cell_marks(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
-    """The shapes that mark a cell of a figure: a frame around a cell of a heatmap or a part of a stacked bar, a ring around a
-    point of a line or the end of a bar. None if the figure has no such cell.
+    """Plotly shapes that mark a cell of a figure: a frame around a cell of a heatmap or a part of a stacked bar, or a ring
+    around a point of a line or the end of a bar. None if the figure has no such cell, or its trace does not react to the
+    pointer.
 
-    The cell is also framed in other heatmaps with the same columns: on the same x axis, or beside it in `layout.meta.together`.
-    With `layout.meta.layers`, all traces draw the same cells, and `trace` is ignored, because their count can differ.
+    The cell is also framed in other heatmaps with the same columns: those on the same x axis, and those whose trace indices are
+    listed with its own in `layout.meta.together`. If `layout.meta.layers` is True, all traces draw the same cells, and the last
+    one is used, whatever `trace` is.
 
     Args:
         trace: the index of the trace in the figure, counted from 0.
         row, column: the row and the column of the cell in the trace, counted from 0. Points of lines and bars have no row: pass
-            `trace` as `row`, and their index as `column`. With `layout.meta.turned`, a heatmap draws its rows side by side.
+            `trace` as `row`, and their index as `column`. If `layout.meta.turned` is True, a heatmap draws its rows side by
+            side.
     """
     traces: list[Any] = list(figure.data)
     trace = len(traces) - 1 if _meta(figure).get("layers") else trace
@@ -47,8 +50,9 @@ def cell_marks(figure: go.Figure, trace: int, row: int, column: int) -> list[dic
 
 
 def framed(row: int, column: int, axes: tuple[int, int] = (1, 1)) -> list[dict[str, Any]]:
-    """A frame around a cell, as two Plotly shapes, so that it is visible on dark and on light colours. `row` and `column` count
-    from 0; `axes` are the numbers of the x axis and of the y axis, which Plotly counts from 1."""
+    """A frame around a cell of a heatmap, as two Plotly shapes: a white line on a wider black line, visible on dark and on
+    light colours. `row` and `column` count from 0; `axes` are the numbers of the x axis and of the y axis, which Plotly counts
+    from 1."""
     place = {"type": "rect", "x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5, **_on(axes)}
     return [place | {"line": {"color": color, "width": width}} for color, width in (("black", 3), ("white", 1))]
 

@@ -1,4 +1,4 @@
-"""Figures of two runs: A, B and B − A side by side, with one hover text for all three."""
+"""Figures that compare two runs of a model: A, B and their difference B − A, with one hover text for all three."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,11 +37,11 @@ DOMAINS = ((0.0, 0.29), (0.315, 0.605), (0.71, 1.0))  # between B and B − A, a
 
 
 class Run(NamedTuple):
-    """The numbers of one of the three maps.
+    """The numbers of one of the three heatmaps of `three_maps`: of run A, of run B, or B − A.
 
     Attributes:
-        values: NaN where the run has no such token.
-        allowed: False if a mask hides the number.
+        values: the numbers; NaN where the run has no such token.
+        allowed: False where a mask hides the number.
     """
 
     values: Numbers
@@ -49,23 +49,25 @@ class Run(NamedTuple):
 
     @property
     def present(self) -> Open:
-        """True where the run has a number."""
+        """True where the run has a number, which may be masked."""
         return ~np.isnan(self.values)
 
     @property
     def shown(self) -> Numbers:
-        """The numbers that are drawn, which are finite and not masked; NaN elsewhere."""
+        """The numbers that are drawn: those that are finite and not masked. NaN elsewhere."""
         return np.where(self.allowed & np.isfinite(self.values), self.values, np.nan)
 
     def minus(self, other: "Run") -> "Run":
-        """The difference of two runs. A number is masked if it is masked in both. The difference of equal infinities is 0."""
+        """The difference: this run minus `other`. A number is masked only if it is masked in both. The difference of equal
+        infinities is 0."""
         with np.errstate(invalid="ignore"):
             values = np.where(self.values == other.values, 0.0, self.values - other.values)
         return Run(values, self.allowed | other.allowed)
 
 
 class Frame(NamedTuple):
-    """What the three maps share: the names of rows and columns, the names of the two axes, the titles, and the words."""
+    """The labels that the three heatmaps share: names of the rows and of the columns (None for dimensions, numbered from 0),
+    what the two axes are (keys of `labels` or words), titles of the heatmaps, and the fixed texts of the figure."""
 
     rows: Sequence[str]
     columns: Labels
@@ -86,21 +88,23 @@ def three_maps(
     axes: tuple[str, str] = ("query", "key"),
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Two matrices and their difference as three heatmaps in a row. The hover text of a cell has all three numbers.
+    """Two matrices and their difference as three heatmaps in a row. The hover text of a cell has all three numbers; in matrices
+    of more than 128 × 128 numbers, only its own.
 
     A and B share one scale: the scale of weights, from 0 to 1, or a diverging scale. B − A has a diverging scale around zero,
-    up to the largest difference; for weights, at least up to `LEAST_CHANGE`. Masked cells are grey and hatched. A cell is empty
-    where a run has no such token. `layout.meta.together` has the indices of the three heatmaps in the figure.
+    up to the largest difference; for weights, at least up to 0.1 (`LEAST_CHANGE`). Masked cells are grey; in a small map, also
+    hatched. A cell is empty where a run has no such token. `layout.meta.together` has the indices of the three heatmaps in the
+    figure's traces.
 
     Args:
-        a, b: the numbers; NaN where the run has no such token.
-        allowed_a, allowed_b: False if a mask hides the number; None if nothing is masked.
+        a, b: the numbers of runs A and B; NaN where the run has no such token.
+        allowed_a, allowed_b: False where a mask hides the number; None if nothing is masked.
         rows: names of the rows, such as `Difference.query_names`.
         columns: names of the columns; None for dimensions, which are numbered from 0.
-        names: titles of the three maps; by default A, B and B − A.
+        names: titles of the three heatmaps; by default A, B and B − A.
         signed: True if A and B have a diverging scale around zero.
-        axes: names of the rows and of the columns: keys of `labels`, or words.
-        labels: words of the figure.
+        axes: what the rows and what the columns are, as keys of `labels` or as words.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     one, other = (
         Run(values, np.ones(values.shape, bool) if allowed is None else allowed)
@@ -136,7 +140,7 @@ def _told(runs: tuple[Run, Run, Run], frame: Frame) -> list[list[str]]:
 
 
 def _number(value: float, labels: Mapping[str, str], allowed: bool = True, signed: bool = False) -> str:
-    """A number as a hover text has it, or why the run has none."""
+    """A number as text for a hover text, or the reason why the run has no number."""
     if np.isnan(value):
         return labels["not_in_run"]
     if not allowed:
@@ -145,7 +149,7 @@ def _number(value: float, labels: Mapping[str, str], allowed: bool = True, signe
 
 
 def _map(run: Run, frame: Frame, index: int, scale: Mapping[str, Any], told: list[list[str]] | None) -> list[dict[str, Any]]:
-    """The layers of one of the three maps: masked cells, if there are any, and numbers. `index` is 0 for A, 1 for B, 2 for
+    """The traces of one of the three heatmaps: masked cells, if there are any, and numbers. `index` is 0 for A, 1 for B, 2 for
     B − A; `told` has the hover text of each cell, or is None."""
     shown, count = run.shown, run.values.shape[1]
     row, column = (escaped(frame.labels.get(axis, axis)) for axis in frame.axes)
@@ -205,14 +209,14 @@ def three_bars(
     value: str | None = None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A number of each token in two runs, such as a probability: bars of A and B, and below them bars of B − A.
+    """One number for each token in two runs, such as a probability: bars of A and B, and below them bars of B − A.
 
     Args:
         tokens: names of the bars.
-        a, b: the numbers; NaN where the run has no such token.
+        a, b: the numbers of runs A and B; NaN where the run has no such token.
         names: names of the three groups of bars; by default A, B and B − A.
-        value: what the numbers are; by default probabilities.
-        labels: words of the figure.
+        value: what the numbers are, as the title of their axis; by default probabilities.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     titles = names or _titles(labels)
     series = [np.asarray(values, np.float64) for values in (a, b, np.asarray(b, np.float64) - a)]

@@ -1,4 +1,4 @@
-"""Figures of an answer as it is written: distributions, samples, the tree of beam search, logit lens, contributions, losses."""
+"""Figures of how an answer is generated: distributions, samples, the tree of beam search, logit lens, contributions, losses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,9 +30,9 @@ def percent(share: float) -> str:
 
 
 def _beside(names: Sequence[str], below: int) -> dict[str, Any]:
-    """The layout for horizontal bars with names to their left, and `below` px for ticks and a title. With fixed margins, Plotly
-    draws the figure once. By default it draws the figure first to measure names and ticks, and then again with the margins that
-    they need. Each step of an answer redraws several figures, so this saves time."""
+    """The layout for horizontal bars with names to their left, and `below` px for ticks and a title. Its margins are fixed. By
+    default, Plotly draws a figure first to measure names and ticks, and then again with the margins that they need. Each step
+    of an answer redraws several figures, so this saves time."""
     margin = {"l": 14 + round(5.4 * max(map(len, names), default=0)), "b": below}
     return {"margin": margin, "xaxis": {"automargin": False}, "yaxis": {"automargin": False}}
 
@@ -44,15 +44,16 @@ def stage_bars(
     chosen: int | None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """The probabilities of the same tokens at each stage of choosing a token, such as before and after top-k. Each stage has a
-    panel; many panels are in two rows. A token that was cut off has a grey bar, as long as its bar in the stage before.
+    """The probabilities of the same tokens at each stage of choosing the next token, such as before and after top-k, as
+    horizontal bars. Each stage has a panel; more than four panels are in two rows. A token that was cut off has a grey bar, as
+    long as its last one.
 
     Args:
-        tokens: the most probable tokens, and last, if wanted, a name for all other tokens.
+        tokens: labels of the bars: the most probable tokens and, if wanted, last a name for all other tokens.
         stages: probabilities, 0 to 1; 0 for a token that was cut off.
         titles: titles of the stages.
         chosen: index of the token that was chosen; None if it is not among `tokens`.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     columns = len(titles) if len(titles) <= ACROSS else (len(titles) + 1) // 2
     rows = -(-len(titles) // columns)
@@ -103,10 +104,10 @@ def draw_bars(
     """Two bars for each token, such as its probability and the share of samples in which it was chosen.
 
     Args:
-        tokens: the most probable tokens, and last, if wanted, a name for all other tokens.
+        tokens: labels of the pairs of bars: the most probable tokens and, if wanted, last a name for all other tokens.
         probabilities, shares: the lengths of the two bars of each token, 0 to 1.
-        names: names of the two bars.
-        labels: words of the figure.
+        names: names of the two bars in the legend.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     figure = go.Figure()
     for name, values, color in ((names[0], probabilities, LINE), (names[1], shares, CHOSEN)):
@@ -128,15 +129,16 @@ def draw_bars(
 
 
 class TreeNode(NamedTuple):
-    """A hypothesis of beam search, as it is drawn.
+    """A hypothesis of beam search (the tokens of an answer so far) as a node of `beam_tree`.
 
     Attributes:
         number: number of the hypothesis.
-        parent: number of the hypothesis that this one continues; −1 for the start.
-        step: the step in which it was made, counted from 1; the start is at 0.
+        parent: number of the hypothesis that this one extends by one token; −1 for the start.
+        step: the step in which the hypothesis was made, counted from 1; the start is at 0.
         token: its last token as text.
         hover: the lines of its hover text.
-        state: `best` (part of the answer), `kept`, `later` (kept at first, pruned in a later step), or `pruned` (at once).
+        state: `best` (part of the answer), `kept` (until the end), `later` (pruned in a later step), or `pruned` (in its own
+            step).
         ended: whether it ends with `<eos>`.
     """
 
@@ -158,8 +160,8 @@ def beam_tree(nodes: Sequence[TreeNode], start: str, names: Mapping[str, str], s
     Args:
         nodes: the hypotheses; within each step, the best hypothesis comes first.
         start: the token that every answer starts from.
-        names: state → its name in the legend.
-        selected: number of the node with a ring around it; None for no ring.
+        names: state (`TreeNode.state`) → its name in the legend.
+        selected: number of the hypothesis that gets a ring; None for no ring.
         axis: title of the horizontal axis.
     """
     places: dict[int, tuple[int, int]] = {-1: (0, 0)}
@@ -235,17 +237,17 @@ def lens_map(
     hover: str,
     turned: bool = False,
 ) -> go.Figure:
-    """The logit lens as a heatmap: the most probable token at each layer and step, coloured by the rank of the token that was
-    written.
+    """The logit lens as a heatmap: the token that the output layer finds most probable at each point of the residual stream and
+    each step of the answer. The colour shows which rank the token that was written has at this point.
 
     Args:
         top: the most probable token at each point and step.
         shares: the probability of that token.
-        ranks: the rank of the token that was written; 0 if it is the most probable token.
+        ranks: the rank of the token that was written, counted from 0: 0 if it is the most probable token.
         points: names of the points, from the start of the residual stream on.
         written: the tokens that were written, one for each step.
         title: title of the colour bar.
-        hover: a template with `{token}`, `{share}` and `{rank}`.
+        hover: a template for the hover text, with `{token}`, `{share}` and `{rank}`. The rank counts from 1 there.
         turned: whether the steps go down and the points across, for a page on which the steps do not fit beside one another.
     """
     texts = [[escaped(token) for token in row] for row in top]
@@ -360,14 +362,15 @@ def loss_bars(
     title: str,
     turned: bool = False,
 ) -> go.Figure:
-    """The loss of each token of a target as a bar. Tokens that the model would not have written have another colour.
+    """The loss of each token of a target as a bar. Bars of tokens that are not the model's most probable token have another
+    colour.
 
     Args:
         tokens: the tokens of the target.
         losses: the loss of each token, in nats.
         right: whether the token is the model's most probable token.
         title: title of the axis of the losses.
-        turned: whether the bars lie one below the other, for a page on which they do not fit beside one another.
+        turned: whether the bars are horizontal, one below the other, for a page on which they do not fit beside one another.
     """
     places = 3 if losses.max() < 0.5 else 2  # three digits for a trained model, whose losses are all about 0.05
     names, lengths = ("y", "x") if turned else ("x", "y")

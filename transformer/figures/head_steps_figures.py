@@ -1,4 +1,4 @@
-"""Figures of one matrix of a computation, and of the terms whose sum is one number of the matrix."""
+"""Figures of one matrix of a computation, and of a sum of terms that gives one number of such a matrix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ Labels = Sequence[str] | None
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A matrix with its labels, its scale and its marks.
+    """A matrix for `tensor_map` and `tensor_maps`, with its labels, its colour scale and the cells that have frames.
 
     Attributes:
         values: any numbers; a number that is not finite is drawn as masked.
@@ -41,10 +41,11 @@ class Matrix:
         row_title, column_title: names of the two axes.
         signed: True for a diverging scale centred on zero; False for weights from 0 to 1.
         title: name of the matrix; written only if several matrices are side by side.
-        selected_row: a row with a frame.
-        selected_cell: (row, column) of a cell with a frame.
-        hidden: True if a mask hides the number. The cell is drawn grey and hatched, with the number on hover.
-        marked_columns: a group of columns with a frame: its first column, and the column after its last column.
+        selected_row: index of a row with a frame; None for no frame.
+        selected_cell: (row, column), counted from 0, of a cell with a frame; None for no frame.
+        hidden: True where a mask hides the number; None if nothing is masked. The cell is grey, with the number on hover.
+        marked_columns: (first, end) of a frame around the columns from `first` up to, but not including, `end`; None for no
+            frame.
         color: colour of the frame of the selected row.
     """
 
@@ -63,16 +64,17 @@ class Matrix:
 
     @property
     def masked(self) -> Bool[np.ndarray, "row column"]:
-        """True if a mask hides the number, or if the number is not finite. Such cells are drawn grey."""
+        """True where a mask hides the number, or where the number is not finite. Such cells are drawn grey."""
         infinite = ~np.isfinite(self.values)
         return infinite if self.hidden is None else infinite | self.hidden
 
 
 def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS, least_row: int = 10) -> go.Figure:
-    """A matrix as a heatmap. The number of a cell is shown on hover, and in the cell if there is enough space.
+    """A matrix as a heatmap. The number of a cell is shown on hover and, in a matrix of at most 18 rows and columns, in the
+    cell.
 
     Args:
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         least_row: least height of a row in px.
     """
     height, width = matrix.values.shape
@@ -95,11 +97,8 @@ def tensor_map(matrix: Matrix, labels: Mapping[str, str] = LABELS, least_row: in
 
 
 def tensor_maps(matrices: Sequence[Matrix], across: int = MAPS_ACROSS, labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """Several matrices in one figure, in order from left to right and top to bottom, each with its own scale.
-
-    They are in one figure because a page would take ten times as long to draw ten figures. `across` matrices are side by side.
-    Tokens are shown only on hover.
-    """
+    """Several matrices in one figure, from left to right and top to bottom, `across` of them side by side, each with its own
+    scale. Tokens are shown only on hover. A page draws one such figure ten times as fast as ten figures."""
     pitch = MAP_HEIGHT + MAP_TITLE
     lines = -(-len(matrices) // across)
     heatmaps: list[dict[str, Any]] = []
@@ -130,7 +129,7 @@ def _heading(matrix: Matrix, x: float, y: float) -> dict[str, Any]:
 
 
 def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """A layer of the masked cells, if there are any, then the layer of numbers."""
+    """The traces of a matrix: a heatmap of the masked cells, if there are any, then the heatmap of the numbers."""
     masked, values = matrix.masked, matrix.values
     height, width = values.shape
     x, y = matrix_names(matrix.columns, width), matrix_names(matrix.rows, height)
@@ -169,7 +168,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
 
 
 def _frames(matrix: Matrix) -> list[dict[str, Any]]:
-    """Rectangles around marked and selected cells; the last is on top."""
+    """Rectangles around marked and selected cells; the last one is drawn on top."""
     (height, width), frames = matrix.values.shape, []
     if matrix.marked_columns is not None:
         frames.append(_frame(*matrix.marked_columns, 0, height, LINE, 2))
@@ -192,16 +191,18 @@ def terms_bars(
     hover_text: str = "{left} × {right} = {value}",
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A waterfall of terms: each bar starts at the end of the bar before it, and the last bar is the sum.
+    """A waterfall chart of a sum: each bar starts at the end of the bar before it, and the last bar is the sum.
 
     Args:
-        terms: (label, left, right, value) of each term. The value is added to the sum; left and right are shown on hover.
+        terms: (label, left, right, value) of each term. The value is added to the sum; left and right are shown on hover, such
+            as the two factors of a product.
         result: the sum.
         color: colour of the sum and of the picked term.
-        picked: index of a term to highlight; None for none.
-        total: label of the last bar; by default the word for a sum.
-        value: the name of a value, the title of the axis.
-        hover_text: the hover text of a term, with places for its left, right and value.
+        picked: index of a term to highlight; None to highlight no term.
+        total: label of the last bar; by default the word for a sum in `labels`.
+        value: what the values are, as the title of the vertical axis.
+        hover_text: a template for the hover text of a term, with `{left}`, `{right}` and `{value}`.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     total = labels["sum"] if total is None else total
     values = np.array([term for *_, term in terms], dtype=float)
@@ -235,12 +236,12 @@ def terms_bars(
 
 
 def matrix_names(tokens: Labels, count: int) -> Sequence[str] | Sequence[int]:
-    """The names of the `count` rows or columns of a matrix; their indices if they are dimensions (`tokens` is None)."""
+    """The names of the `count` rows or columns of a matrix: its tokens, numbered, or indices from 0 if `tokens` is None."""
     return list(range(count)) if tokens is None else numbered(tokens)
 
 
 def matrix_axis(title: str, tokens: Labels, count: int) -> dict[str, Any]:
-    """An axis with a label for each token, or with the indices of some of its `count` dimensions (`tokens` is None)."""
+    """The layout of a Plotly axis with labels of tokens, or of some of its `count` dimensions if `tokens` is None."""
     if tokens is not None:
         return token_axis(title, tokens)
     return {

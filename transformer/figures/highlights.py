@@ -1,4 +1,4 @@
-"""Facts about what stands out in a figure, for a person who does not see it."""
+"""Facts about what stands out in a figure, for a person who cannot see it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -16,13 +16,14 @@ ALIKE = 5e-4  # numbers with a smaller relative difference look equal if they ar
 
 
 class Highlight(NamedTuple):
-    """One fact about a figure.
+    """One fact about a figure: a large value, or the course of a line.
 
     Attributes:
         kind: `cell`: the largest cell of a row of a heatmap; `bar`: a bar; `line`: the course of a line.
-        names: `picture` and `series`, empty if there is only one; `row` and `column` of a cell; `label` of a bar.
+        names: where the fact is: `picture` (title of the subplot) and `series`, empty if the figure has only one; `row` and
+            `column` of a cell; `label` of a bar.
         values: `value` of a cell or a bar. For a line: `first`, `last` and `most`, the value farthest from zero.
-        alike: how many other cells of the row are as large.
+        alike: how many other cells of the row have the same value, up to rounding.
     """
 
     kind: Literal["cell", "bar", "line"]
@@ -32,8 +33,9 @@ class Highlight(NamedTuple):
 
 
 def highlights(figure: go.Figure) -> tuple[Highlight, ...]:
-    """What stands out in a figure: in heatmaps, the rows with the largest cells; the largest bars; and the course of each line
-    with hover texts, the last drawn line first. Largest means farthest from zero. Points without lines have no facts."""
+    """Facts about what stands out in a figure: the largest cells of heatmaps, at most one for each row; the largest bars; and
+    the first, last and largest value of each line that has hover texts, the last drawn line first. Largest means farthest from
+    zero. Points without lines give no facts."""
     drawn = [trace for trace in traces(figure) if trace.visible in (None, True)]
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
     titles = picture_names(figure)
@@ -58,14 +60,14 @@ def largest_cells(
     columns: Sequence[str] | None = None,
     pairs: bool = False,
 ) -> Iterator[Highlight]:
-    """Yield what stands out in a matrix: the largest cell, by magnitude, of each of the rows with the largest cells. There are
-    at most `MOST_OF_SERIES`, and none for a matrix with zeros only.
+    """Yield the largest cell, by magnitude, of each of the three rows (`MOST_OF_SERIES`) with the largest cells. Rows of zeros
+    are left out.
 
     Args:
         values: the matrix; NaN and infinite values are left out.
         rows, columns: the names of rows and columns; by default they are counted from 0.
-        pairs: whether the matrix compares its rows with one another. If so, each pair is yielded at most once, and no row is
-            paired with itself.
+        pairs: whether rows and columns are the same things, as in a matrix of cosines. If so, each pair is yielded at most
+            once, and no row is paired with itself.
     """
     sizes = np.where(np.isfinite(values), abs(values), -1.0)
     if not values.size:
@@ -107,11 +109,11 @@ def _bars(trace: Any) -> Iterator[tuple[str, float]]:
 
 
 def course(names: dict[str, str], values: Sequence[Any]) -> Iterator[Highlight]:
-    """Yield the course of a line: its first and last value, and the value farthest from zero. Nothing if a value is missing or
-    all values are equal.
+    """Yield one fact about a line: its first and last value, and the value farthest from zero. Yield nothing if a value is
+    missing or not finite, if all values are equal, or if there are fewer than two.
 
     Args:
-        names: the names of the line's picture and series, as in `Highlight`.
+        names: the names of the line's subplot (`picture`) and series, as in `Highlight`.
         values: the values along the line.
     """
     if len(values) < 2 or not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in values):

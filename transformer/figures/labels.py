@@ -1,4 +1,4 @@
-"""The words in figures, in English. A translation is another table with the same keys."""
+"""The fixed texts in figures, such as axis titles, in English. A translation is another mapping with the same keys."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ LABELS: Mapping[str, str] = {
     "token": "token",
     "drop": "drop, nats",
     "drop_value": "drop in log-probability {value} nats",
-    # the walk
+    # one tensor and how it is computed, or a whole layer
     "head": "head {number}",
     "sized_axis": "{axis} {size}",
     "part_axis": "{axis} {first}–{last} of {size}",
@@ -46,7 +46,7 @@ LABELS: Mapping[str, str] = {
     # steps of a head, hidden units
     "sum": "sum",
     "unit": "unit",
-    # the ledger
+    # costs: kinds of work
     "feed-forward": "feed-forward",
     "scores and weights": "scores and weights",
     "projections": "projections",

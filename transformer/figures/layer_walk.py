@@ -1,5 +1,5 @@
-"""Figure of a whole layer: every tensor with its name and shape, all with cells of one size, and lines from each tensor to the
-tensors computed from it."""
+"""Figure of a whole layer: a heatmap of every tensor with its name and shape, and lines from each tensor to the tensors
+computed from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ APART, HEAD = 5, 4  # between parallel lines; half the width of an arrowhead
 
 
 class Source(NamedTuple):
-    """A tensor of another part that is an input of a part: its path, its role, such as the residual stream, and its title."""
+    """A tensor that a `Part` reads but does not contain, such as the output of an earlier part: its path in its trace, and the
+    two lines of its label, its role for the part (such as the residual stream) and a title."""
 
     path: str
     role: str
@@ -31,14 +32,15 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a layer, such as a sub-layer: where its tensors stand, and the lines between them.
+    """A part of a layer, such as a sub-layer, as `layer_figure` draws it. Tensors are named by their paths in a trace.
 
     Attributes:
         title: the title of the part; empty to draw none.
         sources: the tensors of other parts that are inputs of this part.
-        rows: rows from top to bottom, of chains side by side. In a chain, each tensor is computed from the one before it.
-        lines: pairs of paths. The second tensor of a pair is computed from the first. Pairs within a chain are left out.
-        residual: the pairs of residual connections: from a source to the sum that it is added to.
+        rows: the tensors, in rows from top to bottom. A row has chains side by side; in a chain, each tensor is computed from
+            the one before it.
+        lines: (path, path) of each line: the second tensor is computed from the first. Lines within a chain are left out.
+        residual: (path, path) of each residual connection: from a tensor to the sum that it is added to.
     """
 
     title: str
@@ -58,13 +60,14 @@ def layer_figure(
     """Every tensor of a layer as a heatmap, with lines from each tensor to the tensors computed from it. Cells have the same
     size in all tensors, but each tensor is at least 7 px wide and high, and has its own colour scale.
 
-    The branches of queries, keys and values each have a frame in their own colour. Heads are stacked vertically. If a pixel
-    covers several numbers, it shows the number of greatest magnitude. The `meta` of each heatmap is the path of its tensor.
+    In an attention, the branches of queries, keys and values each have a frame in their own colour. Heads are stacked
+    vertically. If a pixel covers several numbers, it shows the number of greatest magnitude. The `meta` of each heatmap is the
+    path of its tensor.
 
     Args:
         parts: the parts of the layer in order.
-        width: width of the figure in px. On a wider page, all of it is stretched equally.
-        labels: words of the figure.
+        width: width of the figure in px. On a wider page, all of it is widened in the same proportion.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         selected: path of the tensor that gets a frame; None for no frame.
     """
     sheet = _LayerSheet(width, labels, scale_of([view for part in parts for view in part.views], LEAST))
@@ -116,7 +119,7 @@ class _LayerSheet(Sheet):
         self.top += EDGE - FALL
 
     def _sources(self, sources: Sequence[Source], boxes: dict[str, Box]) -> None:
-        """Draw the sources of a part, each as a heatmap of one cell, so that it can be pointed at. Add their frames to
+        """Draw the sources of a part, each as a heatmap of one cell, so that the pointer can be on it. Add their frames to
         `boxes`."""
         left: Length = LEFT
         for source in sources:

@@ -1,4 +1,4 @@
-"""Figures of costs: the share of each kind of work, and its growth with a size."""
+"""Figures of a model's costs, such as FLOPs: the share of each kind of work, and its growth with a size such as the length."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ MOST_TICKS = 12
 
 
 def shares(costs: Mapping[str, Mapping[str, int]], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """One bar for each counted quantity, divided into the shares of each kind of work.
+    """One bar for each counted quantity, such as FLOPs, divided into the shares of each kind of work, such as projections.
 
     Args:
-        costs: counted quantity → kind of work → amount.
-        labels: words of the figure.
+        costs: counted quantity → kind of work (a key of `WORK_COLORS`) → amount.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     names = list(costs)
     figure = go.Figure()
@@ -72,18 +72,19 @@ def growth(
     limit: tuple[int, str] | None = None,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A line for each kind of work, plotted against one size. A dot on each line marks the present size.
+    """The cost of each kind of work as a line, plotted against one size, such as the length of the text. A dot on each line
+    marks the present size.
 
     Args:
         sizes: values of the horizontal axis, in rising order.
-        lines: kind of work → amount at each size. A kind whose amounts are all zero is left out. A line with the name
-            `TOTAL` is dashed.
+        lines: kind of work → amount at each size. A kind whose amounts are all zero is left out. A line with the name `TOTAL`
+            is dashed.
         along, counted: titles of the horizontal and the vertical axis.
-        present: the present size, one of `sizes`.
+        present: the size of the model and text at hand, one of `sizes`.
         logarithmic: whether both axes are logarithmic. A power of the size is then a straight line, and a higher power is a
             steeper line.
-        limit: a size to mark, and its name.
-        labels: words of the figure.
+        limit: another size to mark, and its name; None to mark no other.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     # A line has a dot only at the present size.
     figure, marked = go.Figure(), np.array([size == present for size in sizes], dtype=np.float32)

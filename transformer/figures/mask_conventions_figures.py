@@ -1,4 +1,5 @@
-"""Figures of three mask conventions, stage by stage, and of the weights of a query from which every key is hidden."""
+"""Figures of a mask convention (a way to hide scores), stage by stage, and of the weights of a query whose keys are all
+masked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ STAGE_HEIGHT, STAGE_HEAD, STAGE_FOOT = 174, 102, 6
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """One mask convention applied to the scores of one head, stage by stage.
+    """One mask convention (a way to hide scores), applied to the scores of one head, stage by stage.
 
     Attributes:
-        keep: True if a query may attend to a key.
+        keep: True where a query may attend to a key.
         true_hides: whether True means "ignore" in the code that this convention comes from. `keep` is the same either way.
         before, masked, weights: the scores before the mask, the scores after it, and the output of softmax.
         titles: titles of the four heatmaps: mask, scores before the mask, scores after it, weights.
@@ -39,15 +40,17 @@ class Stages:
 def convention_stages(
     stages: Stages, queries: Sequence[str], keys: Sequence[str], color: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The mask in the convention's own form, the scores before and after it, and the weights, stacked vertically.
+    """The stages of a mask convention as four heatmaps, stacked vertically: the mask in the convention's own form, the scores
+    before and after it, and the weights.
 
-    A hidden cell is grey and hatched. But if a hidden cell still has a weight after softmax, it is drawn as a weight.
+    A hidden cell is grey; in a small map, also hatched. But if a hidden cell still has a weight after softmax, it is drawn as a
+    weight.
 
     Args:
         stages: the stages to draw.
-        queries, keys: the tokens.
-        color: colour of cells that may be attended to.
-        labels: words of the figure.
+        queries, keys: the token of each row and of each column.
+        color: colour of the cells of the mask that may be attended to.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     keep, letters = stages.keep, (labels["true"], labels["false"])
     if stages.true_hides:
@@ -92,12 +95,12 @@ def convention_stages(
 def empty_rows(
     rows: Sequence[tuple[str, Float[np.ndarray, " key"]]], keys: Sequence[str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The weights of a query from which every key is hidden, with one row for each way to treat such a query.
+    """A heatmap of the weights of a query whose keys are all masked, with one row for each way to treat such a query.
 
     Args:
         rows: (name, weights) of each way. A NaN is written as "NaN".
-        keys: the tokens.
-        labels: words of the figure.
+        keys: the token of each column.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     names, weights = [escaped(name) for name, _ in rows], np.stack([values for _, values in rows]).astype(np.float32)
     nothing = np.isnan(weights)
@@ -143,7 +146,7 @@ def _numbers(
     signed: bool,
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """A layer of hidden cells with their numbers on hover, then the layer of shown numbers with its colour bar."""
+    """A heatmap of the hidden cells with their numbers on hover, then the heatmap of the shown numbers with its colour bar."""
     shared, drawn = cells(queries, keys), np.where(shown, values, np.nan).astype(np.float32)
     most = float(np.nanmax(np.abs(drawn), initial=0)) or 1.0
     held = np.where(shown, "", np.vectorize(written_number, otypes=[object])(values))
@@ -178,7 +181,7 @@ def _title(title: str, top: float) -> dict[str, Any]:
 
 
 def written_number(value: float, digits: int = 6) -> str:
-    """A number with up to `digits` significant digits as it is printed, such as `−10 000`, `1.2 × 10⁻⁷` or `−∞`."""
+    """A number as text, with up to `digits` significant digits: `−10 000`, `1.2 × 10⁻⁷` or `−∞`."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "−∞" if value < 0 else "∞"
     plain, _, power = f"{value + 0.0:,.{digits}g}".replace("-", "−").replace(",", "\u202f").partition("e")

@@ -23,13 +23,14 @@ def mask_picture(
     color: str,
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """A mask as a heatmap. A cell is coloured if its query may attend to its key, otherwise grey and hatched.
+    """A mask as a heatmap. A cell is coloured if its query may attend to its key; otherwise it is grey and, in a small map,
+    hatched.
 
     Args:
-        keep: True if a query may attend to a key.
-        queries, keys: the tokens.
+        keep: True where a query may attend to a key.
+        queries, keys: the token of each row and of each column.
         color: colour of cells that may be attended to.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     # The layout is built at once, because updating a figure piece by piece takes several times as long.
     layout = {
@@ -42,7 +43,7 @@ def mask_picture(
 
 
 def slant(tokens: Sequence[str]) -> int:
-    """The angle in degrees at which labels above a narrow picture do not overlap."""
+    """The angle in degrees at which the labels of these tokens above a narrow picture do not overlap: 0, −45 or −90."""
     if max(map(len, tokens), default=0) <= 2:
         return 0
     return -90 if len(tokens) > MOST_SLANTED else -45
@@ -56,7 +57,8 @@ def two_states(
     states: tuple[str, str],
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """A layer of hidden cells, then one of open cells; `states` are the hover texts of an open and a hidden cell."""
+    """Two heatmap traces of a mask: the hidden cells (`keep` is False) in grey, then the other cells in `color`. `states` are
+    the hover texts of a cell that is not hidden and of a hidden cell."""
     shared = cells(queries, keys)
     hatched = max(keep.shape) <= MOST_HATCHED
     hatch = {"texttemplate": MASK_SIGN if hatched else None, "textfont": {"color": LINE}}
@@ -67,12 +69,12 @@ def two_states(
 
 
 def cells(queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
-    """The settings that all heatmaps of queries × keys share: names of rows and columns, gaps, no hover on gaps."""
+    """The properties that all heatmaps of a mask share: names of rows and columns, gaps, no hover on empty cells."""
     gap = int(max(len(queries), len(keys)) <= MOST_HATCHED)
     names = {"x": numbered(keys), "y": numbered(queries)}
     return {"type": "heatmap", "showscale": False, "hoverongaps": False, "xgap": gap, "ygap": gap} | names
 
 
 def flat(where: Bool[np.ndarray, "row column"], color: str) -> dict[str, Any]:
-    """A heatmap with one colour in the cells that are True, and empty other cells."""
+    """Properties of a heatmap trace with one colour in the cells where `where` is True, and nothing in the other cells."""
     return {"z": np.where(where, 1, np.nan).astype(np.float32), "colorscale": [[0, color], [1, color]]}

@@ -1,4 +1,4 @@
-"""All heads of a tensor as one matrix with gutters between heads, so that Plotly draws one heatmap instead of one per head."""
+"""All heads of a tensor as one matrix, with gaps (gutters) between heads, so that Plotly draws one heatmap for all heads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ CLEAR = "rgba(0, 0, 0, 0)"
 
 @dataclass(frozen=True, eq=False)
 class Mosaic:
-    """All heads of a tensor as one matrix.
+    """All heads of a tensor as one matrix, with empty rows and columns (gutters) between heads. The matrix of a head is a tile.
 
     Attributes:
         view: the tensor.
@@ -24,7 +24,7 @@ class Mosaic:
         heads: the head of each cell, counted from 1; 0 in gutters.
         rows, columns: name of each row and column in the hover text; empty in gutters.
         across: number of heads side by side.
-        each: number of rows and of columns of the tensor that one cell stands for.
+        each: number of rows and of columns of the tensor that one cell stands for. A cell for several numbers is a bin.
     """
 
     view: TensorView
@@ -37,8 +37,9 @@ class Mosaic:
     each: tuple[int, int]
 
     def place(self, x: int, y: int) -> tuple[int, int, int] | None:
-        """The tile, the row and the column of the number that the cell in column `x` and row `y` shows, all counted from 0. A
-        cell that is a bin shows its number of greatest magnitude. None in a gutter, or outside."""
+        """(tile, row, column) in the tensor, counted from 0, of the number that the cell in column `x` and row `y` shows. A
+        bin, which stands for several numbers, shows the one of greatest magnitude. None for a cell between heads, or outside
+        the matrix."""
         rows, columns = self.heads.shape
         if not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
             return None
@@ -48,8 +49,8 @@ class Mosaic:
         return None if found is None else (tile, *found)
 
     def cell(self, tile: int, row: int, column: int) -> tuple[int, int] | None:
-        """The x and the y, as for `place`, of the cell or bin that has a number of the tensor; None if there is no such
-        number."""
+        """(x, y), column and row counted from 0, of the cell that stands for one number of the tensor. The number is in a tile
+        (head), row and column, counted from 0. None if there is no such number."""
         sizes = self.view.panel.values.shape
         if not all(0 <= place < size for place, size in zip((tile, row, column), sizes, strict=True)):
             return None
@@ -63,8 +64,8 @@ class Mosaic:
 
 
 def mosaic(view: TensorView, across: int, gutters: tuple[int, int], labels: Mapping[str, str]) -> Mosaic:
-    """The tiles of a view, one for each head, as one matrix: `across` tiles side by side, and between tiles `gutters` empty
-    rows and columns."""
+    """The heads of a tensor as one matrix: `across` heads side by side. `gutters` are the numbers of empty rows and of empty
+    columns between heads; `labels` are the fixed texts for names of rows and columns."""
     values, masked, each = _binned(view)
     tiles, height, width = values.shape
     lines = -(-tiles // across)
@@ -119,9 +120,9 @@ def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) ->
 
 
 def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The traces of a tensor, from below: a grey layer of masked cells, the numbers, and the hatch over masked cells. Without
-    masked cells, the numbers alone. `coloraxis` names a colour scale shared with other tensors; None for a scale of its own.
-    `axes` has the names of the x and y axes."""
+    """The Plotly traces of a tensor, the lowest first: a grey heatmap of masked cells, the numbers, and the hatch over masked
+    cells. Without masked cells, the numbers alone. `coloraxis` names a colour scale shared with other tensors; None for a scale
+    of its own. `axes` has the names of the x and y axes."""
     view, panel = part.view, part.view.panel
     several = panel.values.shape[0] > 1
     lines = [f"<b>{escaped(view.title)}</b>", labels["head"].format(number="%{customdata}") if several else "", "%{y}", "%{x}"]
@@ -174,7 +175,8 @@ def _masked_value(part: Mosaic) -> str:
 
 
 def hatch(masked: Bool[np.ndarray, "row column"]) -> dict[str, Any]:
-    """The hatch over the masked cells: the fill pattern of one polygon. Text in each cell would be a hundred times slower."""
+    """A Plotly trace that hatches the cells where `masked` is True: one polygon with a fill pattern. Text in each cell would be
+    a hundred times slower."""
     across: list[float | None] = []
     down: list[float | None] = []
     for top, bottom, left, right in _rectangles(masked):

@@ -15,16 +15,17 @@ DRAWN = ("heatmap", "bar", "scatter", "scattergl")
 
 
 def has_numbers(figure: go.Figure) -> bool:
-    """Whether a figure has numbers that `numbers` can read."""
+    """Whether a figure has a trace whose numbers `numbers` can read: a heatmap, bars, lines or points."""
     return any(trace.type in DRAWN for trace in traces(figure))
 
 
 def numbers(figure: go.Figure) -> pd.DataFrame:
-    """The numbers of a figure as a table, in single precision, as they are drawn.
+    """The numbers of a figure as a table, in the precision in which they are drawn.
 
     One heatmap, or several on the same axes, become a matrix as drawn: rows down, columns across, and masked cells empty. All
-    other figures become a list with a line for each cell, bar or point, and its subplot and series. The columns of the list
-    have the titles of the axes, or `x` and `y` if the axes have no titles.
+    other figures become a list with a line for each cell, bar or point, and its subplot (`picture`) and series, if there are
+    several. In figures without heatmaps, the columns of the numbers have the titles of the axes, or `x` and `y` if the axes
+    have no titles.
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]
@@ -58,7 +59,7 @@ def _title(figure: go.Figure, axis: str) -> str:
 
 
 def traces(figure: go.Figure) -> list[Any]:
-    """All traces of a figure that draw numbers, in the order in which they are drawn. Traces of text only are left out."""
+    """The traces of a figure that draw numbers, in the order in which they are drawn. Traces of text only are left out."""
     drawn: list[Any] = list(figure.data)
     return [trace for trace in drawn if trace.type != "scatter" or trace.mode != "text"]
 
@@ -73,8 +74,8 @@ def _matrix(trace: Any) -> pd.DataFrame:
 
 
 def points(trace: Any) -> Iterator[tuple[Any, Any]]:
-    """The points or bars of a trace. If x or y is missing, it counts from 0. With `OWN_SCALE`, x is the value in `customdata`,
-    not the place on the axis."""
+    """Yield (x, y) of each point or bar of a trace. If x or y is missing, the index from 0 takes its place. If `trace.meta` is
+    `OWN_SCALE`, x is the value in `customdata`, not the place on the axis."""
     horizontal = trace.customdata if trace.meta == OWN_SCALE else trace.x
     across, up = ([] if side is None else list(side) for side in (horizontal, trace.y))
     for x, y in zip(across or range(len(up)), up or range(len(across)), strict=False):
@@ -82,20 +83,20 @@ def points(trace: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_mask(trace: Any, heatmaps: list[Any]) -> bool:
-    """Whether a trace is a heatmap that only marks the masked cells of a later heatmap on the same axes."""
+    """Whether a trace is a heatmap that only marks masked cells: another of `heatmaps` on the same axes is drawn after it."""
     return trace.type == "heatmap" and [other for other in heatmaps if axes_of(other) == axes_of(trace)][-1] is not trace
 
 
 def axes_of(trace: Any) -> tuple[int, int]:
-    """The numbers of the horizontal and the vertical axis of a trace: (2, 3) for `x2` and `y3`. Subplots one above the other
-    can share the horizontal axis."""
+    """The numbers of the x axis and of the y axis of a trace: (2, 3) for `x2` and `y3`. Subplots can share an axis."""
     horizontal, vertical = (int((axis or "x")[1:] or 1) for axis in (trace.xaxis, trace.yaxis))
     return horizontal, vertical
 
 
 def picture_names(figure: go.Figure) -> dict[tuple[int, int], str]:
-    """The axes of a subplot (`axes_of`) → its title; a number from 1 if there is not one title for each subplot. Empty for a
-    figure with a single subplot. The titles of a figure are in the order of the axes."""
+    """(x axis, y axis) of each subplot, as `axes_of` numbers them → the title of the subplot. Titles are annotations without an
+    arrow, in the order of the axes. If there is not one title for each subplot, the subplots are numbered from 1. Empty for a
+    figure with a single subplot."""
     layout: Any = figure.layout
     titles = [plain(note.text) for note in layout.annotations if note.text and not note.showarrow]
     axes = sorted({axes_of(trace) for trace in traces(figure) if trace.type in DRAWN})

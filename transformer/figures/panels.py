@@ -1,4 +1,4 @@
-"""Tensors prepared for drawing: axes as tiles, rows and columns; colours; and small pictures.
+"""Tensors prepared for drawing: axes as tiles (one for each head), rows and columns; colours; and reductions to fewer cells.
 
 `transformer.figures.walk_figures` and `tensor_sheet` draw them.
 """
@@ -24,14 +24,15 @@ Branch = Literal["query", "key", "value"]
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The drawn part of a tensor: one matrix, or one matrix for each head.
+    """The drawn part of a tensor: one matrix, or one matrix (tile) for each head.
 
     Attributes:
         values: the numbers as float32.
-        axes: names of tiles, rows and columns; the name of the tiles is empty if there is only one tile.
-        strip: whether all tiles must be side by side, as for a vector split into heads; otherwise each picture arranges them.
-        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (true or hidden), `ids`.
-        hidden: True if a mask hides the number; has the shape of `values`.
+        axes: names of the axes of tiles, rows and columns; the first is empty if the tiles are not heads.
+        strip: whether all tiles must be side by side, as for a vector split into heads; otherwise each figure arranges them.
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (two colours), `ids` (not
+            coloured).
+        hidden: True where a mask hides the number; has the shape of `values`. None if nothing is masked.
     """
 
     values: Float[np.ndarray, "tile row column"]
@@ -42,15 +43,15 @@ class Panel:
 
     @property
     def limit(self) -> float:
-        """The largest magnitude of the numbers that are not masked. It is 1 for all scales but `signed`, and if all numbers are
-        masked or zero."""
+        """The magnitude at the end of the colour scale: the largest of all numbers that are not masked. 1 for all scales but
+        `signed`, and if all numbers are masked or zero."""
         if self.scale != "signed":
             return 1.0
         return float(np.abs(self.values, where=~self.masked, out=np.zeros_like(self.values)).max(initial=0)) or 1.0
 
     @property
     def masked(self) -> Bool[np.ndarray, "tile row column"]:
-        """True for numbers that a mask hides or that are not finite."""
+        """True for numbers that a mask hides, or that are not finite."""
         infinite = ~np.isfinite(self.values)
         return infinite if self.hidden is None else infinite | self.hidden
 
@@ -63,16 +64,16 @@ def panel(
     head: int | None = None,
     hidden: Shaped[np.ndarray, "*any"] | None = None,
 ) -> Panel:
-    """The panel of a tensor for one text of the batch and one head, or all heads. Only the shown part is copied.
+    """The part of a tensor to draw: one text of the batch, and one head or all heads. Only this part is copied.
 
     Args:
-        values: a tensor of the trace: numbers, truth values or ids.
-        axes: names of the tensor's axes. One index of `batch` and `head` is picked; the last two other axes are the rows and
-            the columns.
-        scale: how numbers become colours.
-        item: index of the text in the batch.
-        head: index of the head, from 0; None for all heads.
-        hidden: True if a mask hides a number; has the shape of `values`.
+        values: a tensor of a model's run: numbers, truth values or ids.
+        axes: names of the tensor's axes, such as `batch`, `head`, `query`, `key`. The last two axes other than `batch` and
+            `head` are the rows and the columns.
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True: may attend), `ids`.
+        item: index of the text on the axis `batch`, counted from 0.
+        head: index of the head on the axis `head`, counted from 0; None for all heads.
+        hidden: True where a mask hides a number; has the shape of `values`.
     """
     chosen = {"batch": item} | ({} if head is None else {"head": head})
     index = tuple(chosen.get(name, slice(None)) for name in axes)
@@ -101,15 +102,15 @@ def _tiles(part: Shaped[np.ndarray, "*any"], left: Sequence[str]) -> Shaped[np.n
 
 @dataclass(frozen=True, eq=False)
 class TensorView:
-    """A tensor with its title, labels and colours in a picture.
+    """A tensor with its title, labels and colours in a figure.
 
     Attributes:
-        path: path of the tensor in its trace.
+        path: path of the tensor in its trace, which identifies it in a figure.
         title, shape: texts written above the tensor.
         panel: the numbers.
         limit: the magnitude with the strongest colour.
-        color: colour of the open cells of a mask, as hex.
-        tokens: name of an axis → the tokens on the axis.
+        color: colour of the cells of a mask that may be attended to, as hex.
+        tokens: name of an axis → the token at each index of the axis.
         first_column: index of the panel's first column in the tensor; 0 unless the view shows only some columns.
         all_columns: how many columns the tensor has if the view shows only some; None if it shows all.
         branch: the branch of an attention that the tensor belongs to; None if it belongs to no branch.
@@ -129,12 +130,12 @@ class TensorView:
     first_head: int = 1
 
     def labels(self, axis: int) -> Sequence[str] | None:
-        """The tokens of the rows (axis 1) or of the columns (axis 2); None if the axis has no tokens."""
+        """The tokens of the rows (`axis` 1) or of the columns (`axis` 2); None if there is not one token for each of them."""
         count, tokens = self.panel.values.shape[axis], self.tokens.get(self.panel.axes[axis])
         return None if tokens is None or len(tokens) != count else [str(token) for token in tokens]
 
     def columns(self, first: int, last: int) -> "TensorView":
-        """A view of the columns from `first` to `last` inclusive, with the same colours."""
+        """The same tensor with only its columns from `first` to `last` inclusive, counted from 0, in the same colours."""
         panel, axis = self.panel, self.panel.axes[2]
         part = slice(first, last + 1)
         hidden = None if panel.hidden is None else panel.hidden[..., part]
@@ -154,15 +155,16 @@ def tensor_view(
     first_head: int = 1,
     **choices: Any,
 ) -> TensorView:
-    """A tensor prepared for `stop_figure` and `layer_figure`.
+    """A tensor prepared for `stop_figure` and `layer_figure`, with its title, labels and colours.
 
     Args:
         title: the title, written above the tensor, and also its path.
-        values, axes, scale: as for `panel`.
-        tokens: name of an axis → the tokens on the axis.
+        values, axes: the tensor and the names of its axes, such as `query` and `key`.
+        scale: how numbers become colours: `signed` (centred on zero), `weights` (0 to 1), `mask` (True: may attend), `ids`.
+        tokens: name of an axis → the token at each index of the axis.
         branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
         first_head: the number that labels give to the first head.
-        choices: `item`, `head` and `hidden`, as for `panel`.
+        choices: `item` (text of the batch), `head` (None for all heads) and `hidden` (True: masked), as for `panel`.
     """
     shown = panel(values, axes, scale, **choices)
     view = TensorView(title, title, str(list(values.shape)), shown, shown.limit, tokens=tokens or {}, branch=branch)
@@ -170,13 +172,13 @@ def tensor_view(
 
 
 def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:
-    """The same views, with one colour scale for all signed tensors. Its limit is the largest magnitude in any of them."""
+    """The same tensors, but with one colour scale for all signed tensors. It ends at the largest magnitude in any of them."""
     limit = max((view.panel.limit for view in views if view.panel.scale == "signed"), default=1.0)
     return [replace(view, limit=limit) if view.panel.scale == "signed" else view for view in views]
 
 
 def strongest(values: Float[np.ndarray, "row column"], rows: int, columns: int) -> Float[np.ndarray, "down across"]:
-    """A matrix binned to at most `rows` rows and `columns` columns. The value of a bin is its number of greatest magnitude."""
+    """A matrix reduced to at most `rows` × `columns` cells. Of several numbers, a cell shows the one of greatest magnitude."""
     return _narrowed(_narrowed(values, columns).T, rows).T
 
 
@@ -193,8 +195,8 @@ def _narrowed(values: Float[np.ndarray, "row column"], most: int) -> Float[np.nd
 def strongest_place(
     values: Float[np.ndarray, "row column"], bin: tuple[int, int], each: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The row and the column, in the matrix, of the number of greatest magnitude in a bin. A number that is not finite is taken
-    only if the bin has no finite number. None if there is no such bin.
+    """(row, column) in the matrix, counted from 0, of the number of greatest magnitude in a bin, a block of neighbouring
+    numbers. A number that is not finite is taken only if the bin has no finite number. None if there is no such bin.
 
     Args:
         bin: the row and the column of the bin, counted in bins from 0.
@@ -212,6 +214,6 @@ def strongest_place(
 
 @cache
 def shades(scale: Scale) -> UInt8[np.ndarray, "level 3"]:
-    """Red, green and blue, each 0 to 255, of each level of a scale."""
+    """The colours of a scale, from low to high: red, green and blue, each 0 to 255, of each of its 255 levels."""
     colors = sample_colorscale(WEIGHTS if scale == "weights" else SIGNED, np.linspace(0, 1, LEVELS + 1), colortype="tuple")
     return np.rint(np.array(colors) * 255).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Charts of patching: which heads are needed or enough, runs side by side, and estimates beside exact effects."""
+"""Charts of activation patching: which heads are needed or enough, runs side by side, and estimates beside exact effects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,13 +21,13 @@ RUN_COLORS = (LINE, KIND_COLORS["decoder"], KIND_COLORS["encoder"])  # of A, of 
 
 
 class Dot(NamedTuple):
-    """One head among the dots.
+    """One head as a dot of `need_map`.
 
     Attributes:
-        kind: its kind of attention.
+        kind: its kind of attention: `encoder`, `decoder` or `cross`.
         name: its name: `cross L1 H2`.
         lost, restored: the share of the difference between two runs that is lost without the head, and that it alone restores.
-        lost_range, restored_range: the lower and upper ends of their intervals; None without intervals.
+        lost_range, restored_range: (lower end, upper end) of an interval around each share; None without intervals.
         written: whether its name is written beside the dot.
     """
 
@@ -48,15 +48,16 @@ def need_map(
     axes: tuple[str, str],
     picked: int | None = None,
 ) -> go.Figure:
-    """A dot for each head: to the right if the answer loses much without it, to the top if it alone restores much. The picked
-    dot is above the others and has a frame, and each written name is where it covers the fewest dots and names.
+    """A dot for each head: farther to the right if the answer loses more without the head, higher if the head alone restores
+    more. The picked dot is above the others and has a frame, and each written name is where it covers the fewest dots and
+    names.
 
     Args:
         dots: the heads.
-        titles: kind → its name in the legend.
-        words: `alone`, `backup`, `partner`, `bystander` → the words in each quarter.
-        half: the share from which a head is needed, or enough.
-        axes: the titles of both axes.
+        titles: kind of attention → its name in the legend.
+        words: `alone`, `backup`, `partner`, `bystander` → the words in the corner of each quarter.
+        half: the share from which a head is needed, or enough. Two dotted lines at this share separate the quarters.
+        axes: the titles of the horizontal axis (lost) and of the vertical axis (restored).
         picked: the index of the framed dot; None for no frame.
     """
     low = min([NEAR[0], *(min(dot.lost, dot.restored) for dot in dots)]) - 0.05
@@ -102,7 +103,7 @@ def need_map(
 
 
 def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], picked: int | None) -> dict[str, Any]:
-    """The dots of one kind of attention, with their intervals if they have any."""
+    """The trace of the dots of one kind of attention, with their intervals if all dots have them."""
     kind = dots[0][1].kind
     trace: dict[str, Any] = {
         "type": "scatter",
@@ -152,8 +153,8 @@ _Box = tuple[float, float, float, float]
 
 
 def _places(dots: Sequence[Dot], span: float) -> list[str]:
-    """For each dot, the key of `PLACES` at which its name covers the fewest other dots and names. `span` is the length of an
-    axis, in shares."""
+    """For each dot, the key of `PLACES` at which its name covers the fewest other dots and names. `span` is the length of the
+    axes."""
     names: list[_Box] = []
     places = []
     for dot in dots:
@@ -191,7 +192,7 @@ def run_bars(
         tokens: the tokens.
         probabilities: for each run, the probability of each token.
         names: the names of the runs: A, B and the patched run.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     bars = [
         {
@@ -216,7 +217,8 @@ def run_bars(
 def agreement_dots(
     estimated: Float[np.ndarray, " place"], exact: Float[np.ndarray, " place"], names: Sequence[str], axes: tuple[str, str]
 ) -> go.Figure:
-    """A dot for each place: the estimated effect, and the exact effect from patching. On the line, both are equal.
+    """A dot for each patched place, such as a head: its effect as estimated, and its exact effect from patching. On the dotted
+    line, both are equal.
 
     Args:
         estimated, exact: the two numbers of each place.

@@ -1,4 +1,4 @@
-"""Maps of patching: what each place carries of the difference between two runs."""
+"""Heatmaps of activation patching: what each patched place, such as a head, carries of the difference between two runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -27,11 +27,11 @@ FAR = 1.2  # a scale that reaches this far from its white has labels at its ends
 
 
 class Grid(NamedTuple):
-    """One map of places.
+    """One heatmap of `patch_grids`, with one number for each patched place, such as a head or a layer at one token.
 
     Attributes:
-        name: the kind of attention whose places are in the map.
-        title: the title of the map.
+        name: the kind of attention whose places are in the heatmap; for tensors of whole layers, `encoder` or `decoder`.
+        title: the title of the heatmap.
         values: a row for each layer, or for each head of each layer; a column for each head, or for each token. Infinite values
             have the colour of the end of the scale.
         rows: the names of the rows.
@@ -55,14 +55,15 @@ class Grid(NamedTuple):
         head: str = "",
         first: int = 0,
     ) -> "Grid":
-        """The map of values by layer, head and position.
+        """The Grid of an array with the axes layer, head and position.
 
         Args:
+            values: the array; one head if the places are whole layers, one position if all tokens were patched together.
             columns: names of the tokens, one column each; None if the values are for all tokens together.
-            layer: name of a row for a layer.
-            head: name of a row for a head of a layer; empty if the layers have no heads. If the values are for all tokens
-                together, heads are columns.
-            first: the number of the first layer and of the first head.
+            layer: template for the name of a row for a layer.
+            head: template for the name of a row for a head; empty if the places are whole layers. If the values are for all
+                tokens together, heads are columns.
+            first: the number of the first layer and of the first head in the names.
         """
         layers, heads, positions = values.shape
         if columns is None and head:
@@ -85,19 +86,20 @@ def patch_grids(
     stacked: bool = False,
     from_zero: bool = False,
 ) -> go.Figure:
-    """Maps of places on one scale: side by side if the columns are heads, one below the other if they are tokens.
+    """Heatmaps of patching results on one colour scale: side by side if the columns are heads, one below the other if they are
+    tokens.
 
     Args:
-        grids: the maps, at least one. NaN stands for a place that has not been patched.
+        grids: the heatmaps, at least one. NaN stands for a place that has not been patched.
         ends: the names of the values 0 and 1 on the colour bar; None if the values are not shares.
         value: what the values are, such as `share`; the title of the colour bar.
         tokens: whether the columns are tokens.
-        picked: name of a map, row and column of the cell that is framed; None for no frame.
-        labels: words of the figure.
-        reverse: whether 1 is white and 0 is blue, for shares of runs that start at 1. So the colour always shows how far a
-            place moves the answer.
+        picked: (name of a grid, row, column) of the cell that is framed, counted from 0; None for no frame.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
+        reverse: whether white is 1 instead of 0, and 0 is blue. For patched runs that start at 1, the colour then shows how far
+            a place moves the answer.
         percent: whether numbers are written as percentages, also without `ends`.
-        stacked: whether maps of heads, too, stand one below the other, for a narrow page.
+        stacked: whether heatmaps of heads, too, are one below the other, for a narrow page.
         from_zero: whether no value can be negative, so that the scale starts at 0.
     """
     base = 1.0 if reverse else 0.0
@@ -130,12 +132,12 @@ def patch_grids(
 
 
 def side_by_side_width(grids: Sequence[Grid]) -> int:
-    """The least width in px of maps of heads side by side."""
+    """The least width in px of a figure with these heatmaps of heads side by side."""
     return NAMES + len(grids) * (HEAD_CELL * max(len(grid.columns) for grid in grids) + BETWEEN)
 
 
 class Scale(NamedTuple):
-    """The ends of a colour scale, and its colours."""
+    """A colour scale: the values at its two ends, and its colours as pairs [place from 0 to 1, colour]."""
 
     low: float
     high: float
@@ -145,7 +147,7 @@ class Scale(NamedTuple):
 def _cells(
     grid: Grid, axes: dict[str, str], form: str, scale: Scale, value: str, tokens: bool, labels: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The heatmap of one map. `form` is the format of the numbers in its cells; empty for no numbers."""
+    """The heatmap trace of a Grid. `form` is the format of the numbers in its cells; empty for no numbers."""
     column = labels["token"] if tokens else labels["head_axis"]
     number = "%{z:.1%}" if form.endswith("%}") else "%{z:.4f}"
     hover = f"<b>{escaped(grid.title)}</b><br>%{{y}}<br>{column} %{{x}}<br>{value} {number}<extra></extra>"
@@ -181,8 +183,8 @@ def _color_axis(scale: Scale, ends: tuple[str, str] | None, value: str, percent:
 
 
 def _domains(place: int, heights: Sequence[int], height: int, gap: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the figure's width and of its height that a map takes. `gap` is the space in px between two maps, one below
-    the other; 0 if they stand side by side."""
+    """The part of the figure's width and the part of its height that the heatmap with the index `place` takes, as (start, end)
+    from 0 to 1. `gap` is the space in px between two heatmaps, one below the other; 0 if they are side by side."""
     if not gap:
         beside, count = 0.07, len(heights)
         each = (1 - beside * (count - 1)) / count

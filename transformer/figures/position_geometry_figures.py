@@ -1,4 +1,4 @@
-"""Figures of a position table (numbers, waves, dot products, rotation) and of a sentence with two words swapped."""
+"""Figures of a table of positional encodings (numbers, waves, products, rotation) and of a sentence with two words swapped."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,8 +19,8 @@ BESIDE_MATRIX = 46  # px: the axis beside the matrix of a rotation
 def position_map(
     table: Float[np.ndarray, "position d_model"], picked: tuple[int, int] | None = None, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A position table as a heatmap: positions from top to bottom, dimensions from left to right. The cell
-    `picked` (position, dimension) is framed."""
+    """A table of positional encodings as a heatmap: positions from top to bottom, dimensions from left to right. The cell
+    `picked` (position, dimension), counted from 0, is framed; None for no frame."""
     height, width = table.shape
     most = float(np.abs(table).max()) or 1.0
     figure = go.Figure(
@@ -47,16 +47,16 @@ def waves(
     names: Sequence[str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """Single columns of the table plotted against the position.
+    """Columns of a table of positional encodings as lines, plotted against the position.
 
     Args:
         dimensions: indices of the columns, counted from 0.
         values: the value of each column at every position.
         curves: values of each column in equal steps from the first position to the last, also between the positions. They are
-            drawn as lines, with a dot for each position if there are at most `MOST_MARKED` positions. Without `curves`, lines
-            join the `values`.
+            drawn as lines, with a dot for each position if there are at most `MOST_MARKED` positions. If None, lines join the
+            `values`.
         names: names of the columns.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     positions = len(values)
     figure = go.Figure()
@@ -93,7 +93,7 @@ def waves(
 
 
 def product_map(products: Float[np.ndarray, "position position"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """A heatmap of the dot product of every position with every position."""
+    """A heatmap of the dot products of the encodings of every two positions."""
     position, count, most = labels["position"], len(products), float(np.abs(products).max()) or 1.0
     figure = go.Figure(
         go.Heatmap(
@@ -114,11 +114,12 @@ def product_map(products: Float[np.ndarray, "position position"], labels: Mappin
 def distance_lines(
     products: Float[np.ndarray, "distance 3"], names: tuple[str, str], labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """The dot product plotted against the distance: the mean as a line, inside a band from the least to the largest value.
+    """The dot product of two positions' encodings against their distance: the mean as a line, in a band from least to largest
+    value.
 
     Args:
         products: least, mean and largest dot product at every distance, beginning with distance 0.
-        names: names of the line and of the band.
+        names: names of the line and of the band in the legend.
     """
     distances, (least, mean, most) = np.arange(len(products)), products.astype(np.float32).T
     distance = f"{labels['distance']} %{{x}}"
@@ -154,7 +155,8 @@ def distance_lines(
 
 
 def rotation_map(matrix: Float[np.ndarray, "dimension dimension"], labels: Mapping[str, str] = LABELS) -> go.Figure:
-    """The matrix of a rotation. Numbers other than 0 are written in their cells, and rotated pairs of dimensions are framed."""
+    """A rotation matrix as a heatmap. Numbers other than 0 are written in their cells, and rotated pairs of dimensions are
+    framed."""
     size = len(matrix)
     written = [[unsigned_zero(f"{value:.2f}") if value else "" for value in row] for row in matrix.tolist()]
     figure = go.Figure(
@@ -183,11 +185,12 @@ def turning_circle(
     names: tuple[str, str],
     labels: Mapping[str, str] = LABELS,
 ) -> go.Figure:
-    """One pair of dimensions as points on a circle: a dot for every position, and for some an arrow, like a clock hand.
+    """One pair of dimensions of a positional encoding as points on a circle: a dot for every position, and an arrow from the
+    centre to some of them, like a clock hand.
 
     Args:
         points: (sine, cosine) of the pair at every position.
-        arrows: position → name of its arrow.
+        arrows: position → name of its arrow. Other positions have no arrow.
         names: names of the two dimensions.
     """
     around = np.linspace(0, 2 * np.pi, 181, dtype=np.float32)
@@ -232,11 +235,11 @@ def turning_circle(
 
 
 def change_bars(tokens: Sequence[str], changes: Mapping[str, Float[np.ndarray, " token"]], title: str) -> go.Figure:
-    """The distance by which each token's vector moved, as one bar per token and run.
+    """The distance by which each token's vector moved in several runs, as bars side by side for each token.
 
     Args:
         tokens: the tokens of the sentence.
-        changes: name of the run → distance of each token's vector as a share of the vector's length, 0 or more.
+        changes: name of the run → for each token, the distance as a share of the vector's length, 0 or more.
         title: name of the measured quantity.
     """
     colors = KIND_COLORS["encoder"], KIND_COLORS["decoder"]

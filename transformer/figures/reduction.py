@@ -11,12 +11,12 @@ LEAST_CELLS = 8  # least number of cells on a side of a map
 
 
 class Reduced(NamedTuple):
-    """Weights whose neighbouring tokens are joined, so that a cell stands for several weights.
+    """Attention weights in which neighbouring tokens are joined, so that a cell stands for several weights.
 
     Attributes:
         weights: the largest allowed weight of each cell; 0 if no weight of the cell is allowed.
-        allowed: whether any weight of the cell is allowed.
-        queries, keys: a name of each row and column: its first and its last token.
+        allowed: whether any weight of the cell is allowed, because its query may attend to its key.
+        queries, keys: a name for each row and column: its first and its last token.
     """
 
     weights: Float[np.ndarray, "layer head query_cell key_cell"]
@@ -31,8 +31,8 @@ class Reduced(NamedTuple):
 
 
 def most_cells(layers: int, heads: int, nbytes: int) -> int:
-    """The largest number of cells on a side of a square map with which the maps of all heads together fit into `nbytes`, at one
-    byte per cell; at least `LEAST_CELLS`, even if they do not fit."""
+    """The most cells that a side of each head's square map can have if all maps together must fit into `nbytes` bytes, at one
+    byte per cell. At least 8 (`LEAST_CELLS`), even if the maps then do not fit."""
     return max(LEAST_CELLS, math.isqrt(nbytes // (layers * heads)))
 
 
@@ -43,12 +43,12 @@ def reduced(
     keys: Sequence[str],
     most: int,
 ) -> Reduced:
-    """Weights with at most `most` rows and columns. Neighbouring rows are joined in groups of equal size, and columns too. The
-    last group may be smaller.
+    """Attention weights with at most `most` rows and `most` columns for each head. Neighbouring rows are joined in groups of
+    equal size, and columns too. The last group may be smaller.
 
     Args:
-        weights, allowed: an array for each layer. Only one layer is reduced at a time, which takes little additional memory.
-        queries, keys: the tokens.
+        weights, allowed: an array for each layer. An iterator keeps only one layer in memory at a time.
+        queries, keys: the token of each row and of each column.
         most: most rows, and most columns.
     """
     rows, columns = (np.arange(0, len(tokens), -(-len(tokens) // most)) for tokens in (queries, keys))
@@ -68,7 +68,8 @@ def reduced_map(
     keys: Sequence[str],
     most: int,
 ) -> tuple[Float[np.ndarray, "row column"], Bool[np.ndarray, "row column"], Sequence[str], Sequence[str]]:
-    """One map reduced to at most `most` rows and columns, and its labels. A smaller map is returned unchanged."""
+    """The weights of one head reduced to at most `most` rows and columns; whether each cell is allowed; the names of the rows;
+    and the names of the columns. A smaller map is returned unchanged."""
     if max(weights.shape) <= most:
         return weights, allowed, queries, keys
     small = reduced([weights[None]], [allowed[None]], queries, keys, most)

@@ -23,14 +23,15 @@ def token_lines(
     followed: int | None = None,
     limits: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """A line for each token over the points of the stream. A click on a name in the legend hides or shows its line.
+    """A measure of the residual stream, such as its length, as a line for each token. A click on a name in the legend hides or
+    shows its line.
 
     Args:
-        values: a number for each token at each point.
-        points: labels of the horizontal axis.
+        values: a number for each token at each point of the stream.
+        points: names of the points, the labels of the horizontal axis.
         tokens: names of the lines.
         title: title of the vertical axis.
-        followed: index of the token whose line is highlighted, or None.
+        followed: index of the token whose line is highlighted; None for no highlight.
         limits: limits of the vertical axis; by default it includes 0 and all values.
     """
     lines = []
@@ -73,8 +74,8 @@ def token_lines(
 def unit_bars(
     units: Sequence[int], values: Float[np.ndarray, " unit"], title: str, labels: Mapping[str, str] = LABELS
 ) -> go.Figure:
-    """A bar for each of some hidden units, in the order given. `units` are their indices, counted from 0. `title` is the title
-    of the axis with the units."""
+    """A bar for each of some hidden units of a feed-forward network, in the order given. `units` are their indices, counted
+    from 0. `title` is the title of the axis with the units."""
     names = [str(unit) for unit in units]
     figure = go.Figure(
         go.Bar(

@@ -1,4 +1,4 @@
-"""A figure of tensors as heatmaps, all with cells of one size, each with its name, shape and axes."""
+"""Figures of tensors as heatmaps, all with cells of one size, each with its name, shape and axes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -23,7 +23,7 @@ WORDS = 12  # px: size of the letters
 
 
 class Spot(NamedTuple):
-    """The area of a tensor's cells, in px of the figure: left, top, width and height."""
+    """The area of a tensor's cells in a figure: left, top, width and height in px."""
 
     view: TensorView
     left: Length
@@ -36,9 +36,9 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
     """Tensors as heatmaps with cells of one size, in rows that have titles.
 
     Args:
-        rows: title → the tensors of a row. A row that is too long continues below.
-        cell: px of a cell if there is enough space; otherwise cells are smaller.
-        labels: words of the figure.
+        rows: title → the tensors of a row. A row wider than 960 px continues below.
+        cell: width and height of a cell in px if there is enough space; otherwise cells are smaller.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     sheet = Sheet(TILES_WIDTH, labels, scale_of([view for row in rows.values() for view in row], cell))
     for title, row in rows.items():
@@ -48,7 +48,7 @@ def tiles_figure(rows: Mapping[str, Sequence[TensorView]], cell: int, labels: Ma
 
 
 def scale_of(views: Sequence[TensorView], cell: int) -> Size:
-    """Width and height of a cell, at most `cell` px, with which the widest and the highest tensor still fit."""
+    """Width and height of a cell in px, at most `cell`, with which no tensor is wider than 200 px or higher than 110 px."""
     rows, columns = zip(*(_extent(view) for view in views), strict=True)
     return min(1.0 * cell, WIDEST / max(columns)), min(1.0 * cell, HIGHEST / max(rows))
 
@@ -60,7 +60,7 @@ def _extent(view: TensorView) -> tuple[int, int]:
 
 
 class Sheet:
-    """A figure that grows from top to bottom: `top` is the height drawn so far, `scale` the width and height of a cell."""
+    """A figure that grows from top to bottom: `top` is its height so far, `scale` the width and height of a cell, all in px."""
 
     def __init__(self, width: int, labels: Mapping[str, str], scale: Size) -> None:
         self.width, self.labels, self.scale = width, labels, scale
@@ -87,7 +87,8 @@ class Sheet:
             self.top += TITLE
 
     def chain(self, views: Sequence[TensorView], corner: Size, end: Length) -> tuple[list[Spot], Length]:
-        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest tensor.
+        """Draw tensors side by side, each with its caption; returns their positions and the bottom of the lowest caption, in
+        px.
 
         Args:
             corner: left and top of the first tensor.
@@ -120,7 +121,7 @@ class Sheet:
         return max(LEAST, columns * self.scale[0]), max(LEAST, rows * self.scale[1])
 
     def room(self, view: TensorView) -> Length:
-        """The width of a tensor with its caption."""
+        """The width in px of a tensor with its caption."""
         return max(self._size(view)[0], LETTER * max(map(len, _caption(view))))
 
 
@@ -132,8 +133,8 @@ def _caption(view: TensorView) -> list[str]:
 
 
 def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the traces of a tensor, from below: a grey layer of masked cells, the numbers, and the hatch over masked cells.
-    Without masked cells, the numbers alone."""
+    """Yield the traces of a tensor, the lowest first: a grey heatmap of masked cells, the numbers, and the hatch over masked
+    cells. Without masked cells, the numbers alone."""
     view, panel = spot.view, spot.view.panel
     rows, columns = max(1, int(spot.high)), max(1, int(spot.wide))
     hidden = panel.masked
@@ -169,13 +170,14 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 def number_of_cell(
     figure: go.Figure, views: Iterable[TensorView], trace: int, row: int, column: int
 ) -> tuple[TensorView, tuple[int, int, int]] | None:
-    """The number that a cell of a figure of tensors shows: its tensor, and its tile, row and column in it. Of several numbers,
-    it is the one of greatest magnitude.
+    """The number that a cell of a figure of tensors shows: its tensor, and its tile (one for each head), row and column in the
+    tensor, counted from 0. If the cell stands for several numbers, it shows the one of greatest magnitude.
 
     Args:
         figure: a figure that `tiles_figure` or `layer_figure` returned.
         views: the tensors that it draws.
-        trace, row, column: the place of the cell in the figure. Each is counted from 0.
+        trace, row, column: index of the cell's trace in the figure, and the cell's row and column in this trace, counted from
+            0.
 
     Returns:
         None if the cell shows no number of these tensors.
@@ -199,7 +201,7 @@ def number_of_cell(
 
 
 def frame_of_cell(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]]:
-    """A frame around a cell, as shapes of a layout: a black line on a white one. The arguments are those of
+    """A frame around a cell, as shapes of a Plotly layout: a black line on a wider white line. The arguments are those of
     `number_of_cell`."""
     heatmap: Any = figure.data[trace]  # pyright: ignore[reportIndexIssue]
     left, top = heatmap.x0 + (column - 0.5) * heatmap.dx, heatmap.y0 + (row - 0.5) * heatmap.dy

@@ -1,7 +1,7 @@
-"""Colours and fonts that all figures share. `.streamlit/config.toml` repeats some of them, and a test compares the two.
+"""Colours and layout that all figures share. `.streamlit/config.toml` repeats some of the colours, and a test compares the two.
 
-The hues are from Okabe and Ito (2008): people with every common colour blindness can distinguish them. No colour depends
-on a light or dark page, because Streamlit colours text and grid to fit, and marks over data are mid grey.
+The hues are from Okabe and Ito (2008): people with every common colour blindness can distinguish them. The colours of figures
+do not depend on a light or dark page, because Streamlit colours text and grid to fit, and marks over data are mid grey.
 """
 
 import html
@@ -81,14 +81,14 @@ COUNTED: Positions = (None, None)
 
 
 def escaped(text: str) -> str:
-    """A text with its markup escaped, because Plotly would drop `<pad>` as an unknown tag."""
+    """The text with `&`, `<` and `>` escaped, because Plotly would drop `<pad>` as an unknown tag."""
     return html.escape(text, quote=False)
 
 
 def numbered(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
     """Tokens with their positions, so that equal tokens have different names: `3: cat`. By default, positions count from 0.
 
-    The separator is ASCII and so takes few bytes, because the sent data have a name for every row and column of a map.
+    The separator is ASCII to save bytes: a name of every row and column is sent to the browser.
     """
     places = range(len(tokens)) if positions is None else positions
     return [f"{place}: {escaped(token)}" for place, token in zip(places, tokens, strict=True)]
@@ -97,9 +97,10 @@ def numbered(tokens: Sequence[str], positions: Sequence[int] | None = None) -> l
 def token_axis(
     title: str, tokens: Sequence[str], most: int = 40, positions: Sequence[int] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """An axis with a token at each place. Of more than `most` tokens, only every second, third, … token is written.
+    """The layout of a Plotly axis with a token at each index. Of more than `most` tokens, only every second, third, … token is
+    written.
 
-    The categories of the axis are the numbered tokens, which hovering shows; `positions` are those of `numbered`.
+    On hover, tokens have their positions (`numbered`): `positions`, by default from 0. `more` has other properties of the axis.
     """
     step = -(-len(tokens) // most)
     shown = range(0, len(tokens), step)
@@ -118,8 +119,7 @@ def token_axis(
 
 
 def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Figure:
-    """A new figure: the given figure with the layout that all figures share. Call it last, because it sets the font of the axis
-    titles.
+    """A new figure: the given figure with the layout that all figures share.
 
     The layouts are merged as plain dictionaries, which takes 2 ms for a map of ten tokens. Setting the properties on a figure
     would take 17 ms, because Plotly checks each of them. A test checks every figure as a whole.
@@ -134,13 +134,14 @@ def finished(figure: go.Figure, height: int, **layout_of_its_own: Any) -> go.Fig
 
 
 def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int, **layout_of_its_own: Any) -> go.Figure:
-    """The figure that `finished` would return, but made from plain dictionaries, which Plotly does not check. This takes 2 to
-    4 ms less. Use it for figures that are new for every text. A test checks each of these figures as a whole.
+    """A figure with the layout that all figures share, as `finished` makes it, but from plain dictionaries, which Plotly does
+    not check. This takes 2 to 4 ms less. Use it for figures that are new for every text. A test checks each of these figures as
+    a whole.
 
     Args:
         traces: the traces as plain dictionaries.
         layout: the layout as a plain dictionary; it is changed in place.
-        height, layout_of_its_own: as for `finished`.
+        height, layout_of_its_own: height of the figure in px, and more parts of the layout, as for `finished`.
     """
     _merge(
         layout,
@@ -178,7 +179,7 @@ def _template() -> dict[str, Any]:
 
 
 def _merge(target: dict[str, Any], update: Mapping[str, Any]) -> None:
-    """Set the values of nested dictionaries in place."""
+    """Set the values of `update` in `target`, in place. Dictionaries within it are merged too."""
     for name, value in update.items():
         if isinstance(value, Mapping):
             _merge(target.setdefault(name, {}), value)

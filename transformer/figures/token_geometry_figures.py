@@ -39,14 +39,14 @@ def aligned_maps(
     column_title: str,
     picked: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Several matrices of the same shape, stacked vertically, with one colour scale and one axis of dimensions. A column has
-    the same meaning in all of them.
+    """Several matrices of the same shape as heatmaps, stacked vertically, with one colour scale and one axis of dimensions. A
+    column has the same meaning in all of them.
 
     Args:
         panels: title → values; drawn from top to bottom.
         tokens: labels of the rows.
         row_title, column_title: names of the two axes.
-        picked: (row, column) of a cell that is framed in every panel.
+        picked: (row, column), counted from 0, of a cell that is framed in every matrix; None for no frame.
     """
     titles, count = list(panels), len(panels)
     height, width = next(iter(panels.values())).shape
@@ -161,11 +161,11 @@ def vocabulary_map(
     """Every token of a vocabulary as a point. Hue and shape show its class. The tokens of a sentence have a ring and a label.
 
     Args:
-        points: coordinates of each token.
+        points: coordinates of each token; the index is the token's id.
         tokens, classes: the token and the class of each point.
         marked: ids of the tokens with a ring.
         shares: share of the variance along each axis, 0 to 1.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     figure = go.Figure()
     for index, name in enumerate(dict.fromkeys(sorted(classes, key=lambda name: (-classes.count(name), name)))):
@@ -226,13 +226,13 @@ PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
 
 
 def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
-    """For each point, the key of `PLACES`, a `textposition` of Plotly, at which its label covers the fewest other labels and
+    """For each point, the `textposition` of Plotly (a key of `PLACES`) at which its label covers the fewest other labels and
     points. The size of the labels is estimated without drawing them.
 
     Args:
         points: coordinates of the labelled points.
         letters: number of letters in each label.
-        extent: size of the whole plot, in the units of the points.
+        extent: width and height of the whole plot, in the units of the points.
     """
     pixels = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
     taken: list[Box] = [(x, y, GAP, GAP) for x, y in pixels.tolist()]

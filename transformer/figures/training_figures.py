@@ -1,4 +1,4 @@
-"""Figures of a training: values over steps, and one value for each part of a model."""
+"""Figures of the training of a model: values over steps, and one value for each part of the model."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ PANEL = 240  # least width of a panel in px
 
 
 class Series(NamedTuple):
-    """One line of a figure.
+    """One line of `step_lines`.
 
     Attributes:
         name: name of the line, in the legend and in the text under the pointer.
@@ -45,15 +45,15 @@ def step_lines(
     points: bool = True,
     height: int = 320,
 ) -> go.Figure:
-    """Lines over the steps of a training. Lines of context are drawn first, so they are below the other lines.
+    """Lines over the steps of a training. Lines with the state `context` are drawn first, so they are below the other lines.
 
     Args:
         series: the lines; at least one of them has a point.
         title: title of the vertical axis.
         axis: title of the horizontal axis.
-        cursor: a step to mark with a vertical line.
+        cursor: a step to mark with a vertical line; None to mark no step.
         limits: limits of the vertical axis; by default it includes 0 and all values.
-        logarithmic: whether later steps are closer together.
+        logarithmic: whether later steps are closer together, as `place_of_step` places them.
         points: whether each point has a mark.
         height: height of the figure in px.
     """
@@ -93,14 +93,14 @@ def step_lines(
 
 
 class Curve(NamedTuple):
-    """A value over the steps of a training, as one panel.
+    """A value over the steps of a training: one panel of `curve_panels`.
 
     Attributes:
         name: what the value is.
-        line: step and value of each point of the line.
-        most: the value at the top.
-        written: a value beside the name, as text.
-        checks: step and value of points with a mark.
+        line: (step, value) of each point of the line.
+        most: the largest value that the vertical axis must include.
+        written: a text in bold beside the name, such as the latest value.
+        checks: (step, value) of each point with a mark instead of a line.
         ticks: format of the ticks of the vertical axis, as d3 reads it; `.0%` for a share.
     """
 
@@ -121,14 +121,14 @@ def curve_panels(
     height: int = 220,
     stacked: bool = False,
 ) -> go.Figure:
-    """Curves in panels of their own, side by side or from top to bottom.
+    """Curves over the steps of a training, each in its own panel, side by side or one below another.
 
     Args:
         curves: the curves, in this order.
         last: the step at the right end.
         axis: title of the horizontal axes.
         names: names of the lines and of the marks, for a legend; empty to draw none.
-        logarithmic: whether later steps are closer together.
+        logarithmic: whether later steps are closer together, as `place_of_step` places them.
         height: height of the figure in px, or if stacked, of each panel.
         stacked: whether the panels are one below another, as on a phone.
     """
@@ -189,7 +189,7 @@ def _marks(last: int) -> list[int]:
 
 
 def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: str) -> go.Figure:
-    """A bar for each part of a model, from top to bottom in the order given.
+    """A horizontal bar for each part of a model, from top to bottom in the order given.
 
     Args:
         names: names of the parts.
@@ -215,5 +215,5 @@ def part_bars(names: Sequence[str], values: Float[np.ndarray, " part"], title: s
 
 
 def place_of_step(step: int | float) -> float:
-    """The place of a step on a logarithmic axis, which is nearly linear before the step `FIRST`."""
+    """The place of a step on a logarithmic axis: log(1 + step / 10). Before step 10 (`FIRST`), the axis is nearly linear."""
     return math.log1p(step / FIRST)

@@ -50,11 +50,11 @@ def stop_figure(
 
     Args:
         inputs: the inputs in the order of the formula; may be empty.
-        operation: the operation from the inputs to the result.
+        operation: the name of the operation from the inputs to the result.
         result: the computed tensor.
-        width: width of the figure in px. On a wider page, all cells are stretched equally. Below 520 px, the result is below
-            the inputs.
-        labels: words of the figure.
+        width: width of the figure in px. On a wider page, all cells are widened in the same proportion. Below 520 px, the
+            result is below the inputs.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     views = [*inputs, result]
     chosen = arrange(views, width)
@@ -86,13 +86,13 @@ def stop_figure(
 
 
 def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: int) -> tuple[int, int, int] | None:
-    """The tile, the row and the column, all counted from 0, of the number that a cell of `stop_figure` shows. A cell that is a
-    bin shows its number of greatest magnitude.
+    """(tile, row, column) in its tensor, counted from 0, of the number that a cell of `stop_figure` shows. There is a tile for
+    each head. A cell that stands for several numbers shows the one of greatest magnitude.
 
     Args:
-        views: the inputs and the result.
+        views: the inputs and, last, the result.
         width: as for `stop_figure`.
-        index: index of the view that has the cell.
+        index: index in `views` of the tensor that has the cell.
         x, y: the place of the cell on the axes of the heatmap, counted from 0.
 
     Returns:
@@ -102,10 +102,9 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
 
 
 def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
-    """The frame of a number in `stop_figure`, as shapes of a layout: a black line on a white one, so that it is visible on dark
-    and on light cells. The other arguments are those of `number_at`, and `at` is what it returns. A number in a bin has
-    the frame of the bin. Empty if there is no such number.
-    """
+    """The frame of a number in `stop_figure`, as shapes of a Plotly layout: a black line on a wider white line, visible on dark
+    and on light cells. `at` is (tile, row, column) of the number, as `number_at` returns it; the other arguments are those of
+    `number_at`. If a cell stands for several numbers, the frame is around that cell. Empty if there is no such number."""
     cell = _part(views, width, index).cell(*at)
     if cell is None:
         return []

@@ -1,4 +1,4 @@
-"""Figures of an edit's effect on the answer and on the weights, and of the importance of each head."""
+"""Figures of what an edit (a change during a run) does to the answer and to weights, and of the importance of each head."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def probability_change(
         before, after: the probabilities in the two runs, 0 to 1.
         names: names of the two runs.
         written: whether to write the change above the bars too.
-        labels: words of the figure.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
     """
     hover = f"{labels['probability']} %{{y:.4f}}<br>{labels['change']} %{{customdata}}"
     changes = [unsigned_zero(f"{change:+.2f}") for change in (np.asarray(after, np.float64) - before).tolist()]
@@ -84,14 +84,14 @@ def difference_map(
     labels: Mapping[str, str] = LABELS,
     small: bool = False,
 ) -> go.Figure:
-    """The change of a head's weights: blue if a weight grew, red if it shrank, white if it did not change.
+    """The change of one head's weights as a heatmap: blue if a weight grew, red if it shrank, white if it did not change.
 
     Args:
-        change: for changes of weights, −1 to 1. The colour scale ends at the largest magnitude.
-        allowed: False if a query may not attend to a key, neither without nor with the edits; drawn grey and hatched.
-        queries, keys: the tokens.
-        labels: words of the figure.
-        small: whether the map is for a narrow place, without numbers in its cells and without a colour bar.
+        change: the changes, −1 to 1 for weights. The colour scale ends at the largest magnitude.
+        allowed: False where a query may attend to a key in neither run; such cells are grey and, in a small map, hatched.
+        queries, keys: the token of each row and of each column.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
+        small: whether the map is for a narrow space, without numbers in its cells and without a colour bar.
     """
     scale, values = signed_scale(change), np.where(allowed, change, np.nan)
     if max(change.shape) <= MOST_WRITTEN and not small:
@@ -108,13 +108,13 @@ def importance_map(
     labels: Mapping[str, str] = LABELS,
     first: int = 1,
 ) -> go.Figure:
-    """The importance of each head, as a map of layers × heads for each kind of attention: the drop of a token's log-probability
-    without the head.
+    """The importance of each head: the drop of a token's log-probability without the head. One heatmap of layers × heads for
+    each kind of attention.
 
     Args:
-        drops: kind → drop in log-probability, in nats; positive if the token is less probable without the head.
-        titles: kind → its name.
-        labels: words of the figure.
+        drops: kind of attention → drop in log-probability, in nats; positive if the token is less probable without the head.
+        titles: kind of attention → its name.
+        labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         first: the number of the first layer and of the first head on the axes: 1 in the app, 0 in a notebook.
     """
     kinds = list(drops)
