@@ -45,7 +45,7 @@ class LiveView:
     allowed: dict[str, np.ndarray]
 
     def to_bytes(self) -> bytes:
-        """The contents of a safetensors file, which `from_bytes` reads."""
+        """This view as the contents of a safetensors file, which `from_bytes` reads."""
         tensors = {f"weights/{kind}": torch.from_numpy(values) for kind, values in self.weights.items()}
         tensors |= {f"allowed/{kind}": torch.from_numpy(values) for kind, values in self.allowed.items()}
         return save(tensors, {"view": json.dumps({name: getattr(self, name) for name in PARTS})})
