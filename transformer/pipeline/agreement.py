@@ -36,7 +36,7 @@ class Agreement(NamedTuple):
 
 
 def check_sides(trace: Any, stacks: Sequence[str]) -> None:
-    """Check that a value is a trace of a model with these stacks.
+    """Check that a value is a trace (a recorded forward pass) of a model with these stacks.
 
     Args:
         stacks: `encoder`, `decoder`, or both.

@@ -47,7 +47,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
 
     Args:
         encoding: the source.
-        answer: the output for it.
+        answer: the model's answer to the source.
         known, target: the vocabularies of the source and of the target.
     """
     unknown = [token for token, index in zip(encoding.typed, known.ids(encoding.typed), strict=True) if index == known.unk]

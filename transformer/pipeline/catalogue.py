@@ -15,8 +15,8 @@ LOG = logging.getLogger("headlight")
 
 def available(folder: Path = CHECKPOINTS) -> dict[str, str]:
     """The models in a folder, by default those that come with Headlight: name → description in one line. A file that is
-    truncated, was not written by Headlight or has no card is left out with a warning in the log, so that the other models stay
-    usable. The tensors are not checked; `Pipeline.load` does this."""
+    truncated, was not written by Headlight or has no card (record of the training) is left out with a warning in the log, so
+    that the other models stay usable. The tensors are not checked; `Pipeline.load` does this."""
     descriptions = {}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:

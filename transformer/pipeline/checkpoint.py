@@ -79,8 +79,8 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each group of 64 (`transformer.pipeline.packed`).
 
     Raises:
-        CheckpointError: the value is not a checkpoint, `dtype` is another type, a parameter is not finite in it, or JSON cannot
-            represent the card.
+        CheckpointError: `checkpoint` is not a Checkpoint, `dtype` is another type, a parameter is not finite in it, or
+            JSON cannot represent the card.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
@@ -234,10 +234,10 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 def as_path(path: Any) -> Path:
-    """A text or a path as a `Path`.
+    """A path, given as a string or a `Path`, as a `Path`.
 
     Raises:
-        CheckpointError: the value is neither a text nor a path.
+        CheckpointError: `path` is neither a string nor a Path.
     """
     if not isinstance(path, str | Path):
         raise CheckpointError("The path of a file must be a text or a Path, not {path!r}.", path=path)
@@ -387,7 +387,7 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
 
     Args:
         path: path of the file; its folder is created if it is missing. If it is a symbolic link, the link's target is written.
-        data: its content.
+        data: the content of the file.
         check: called with the path of the temporary file before it is renamed. If it raises, the temporary file is deleted.
 
     Raises:

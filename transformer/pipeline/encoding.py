@@ -54,7 +54,7 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
 
     Raises:
         InputError: `text` is not a string; it has more than `most` tokens, or more than `100 * (most + 1)` characters; it has
-            no tokens (allowed in a target if the vocabulary adds `<sos>`); or the vocabulary has only ids and lacks a token.
+            no tokens (allowed in a target if the vocabulary adds `<sos>`); or a vocabulary of ids lacks one of its tokens.
     """
     most_characters = CHARACTERS_PER_TOKEN * (most + 1)
     if len(a_text(text)) > most_characters:

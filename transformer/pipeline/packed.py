@@ -22,7 +22,8 @@ SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
     """The tensors to store in place of `tensors`, by name. A tensor becomes whole numbers and, under its name with `.scale`,
-    their scales. A tensor with one axis, or whose rows are not a multiple of 64 numbers, becomes half precision.
+    their scales. Instead, a tensor with one axis, or whose rows are no multiple of 64 numbers long, gets half
+    precision.
 
     Args:
         tensors: tensors of floating-point numbers, by name.

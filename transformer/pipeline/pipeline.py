@@ -129,7 +129,7 @@ class Pipeline(TextPipeline):
 
     @property
     def network(self) -> Transformer:
-        """The network: the same object as `model`. A pipeline of a Hugging Face model has it only under this name."""
+        """The network: the same object as `model`. A pipeline of a Hugging Face model may have it only under this name."""
         return self.model
 
     @property
@@ -188,7 +188,7 @@ class Pipeline(TextPipeline):
 
         Raises:
             InputError: `text` is not a string; it has more than `longest(side)` tokens; it has no tokens (allowed in a target,
-                if `<sos>` is added to it); or an untrained model that reads only numbers lacks one of its tokens.
+                if `<sos>` is added to it); or it has a token that is not an id, although the model's tokens are ids.
         """
         return encode(text, side, self.vocabulary(side), self.longest(side), self.card.accepts)
 
@@ -219,8 +219,8 @@ class Pipeline(TextPipeline):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """An iterator over the steps of an answer; each step is computed when the iterator reaches it. The limit on the tokens
-        is the default limit of `answers`.
+        """An iterator over the steps of an answer; each step is computed when the iterator reaches it. The answer has at most
+        as many tokens as `answers` allows by default.
 
             generation = Generation.of(pipeline.generate("the cat sleeps .", Beam(width=3)))
 

@@ -145,8 +145,8 @@ class Untrained:
         Args:
             preset: the name of a preset of `TransformerConfig`: `vanilla`, `pytorch` or `shared_heads`.
             sources: the texts with the words of the source.
-            targets: the texts with the words of the target. An item may be None. Without any text, the words are those of
-                `sources`.
+            targets: the texts with the words of the target; an item may be None. If there is no text, the words of `sources`
+                are taken.
             sizes: field of `TransformerConfig` → the value that replaces the preset's value.
 
         Raises:

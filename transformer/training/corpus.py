@@ -85,7 +85,7 @@ class Corpus(Task):
 
     @property
     def known_pairs(self) -> Sequence[Pair]:
-        """All pairs to learn from, in the order of the file."""
+        """All pairs of the training split, in the order of the file."""
         return self._pairs["train"]
 
     def sample(self, rng: random.Random) -> Pair:
@@ -99,7 +99,8 @@ class Corpus(Task):
         return is_held_out(source)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """An endless iterator of pairs of one split, in random order; each pair comes once before any comes again."""
+        """An endless iterator of pairs of one split, in random order; each pair comes once before any comes again. The same
+        seed gives the same order."""
         rng, order = random.Random(f"{self.name}/{split}/{seed}"), list(self._pairs[split])
         while True:
             rng.shuffle(order)

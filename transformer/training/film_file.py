@@ -23,8 +23,8 @@ Labels = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
 
 class OwnRun(NamedTuple):
-    """A recording of a training: losses, and frames. A frame has the attention weights and the norms of the parameters after
-    one step.
+    """A recording of a training: losses, and frames. A frame has the attention weights for some texts and the norms of the
+    parameters at one step.
 
     Attributes:
         steps: for each frame, the number of steps done.
@@ -68,8 +68,8 @@ class OwnRun(NamedTuple):
 
 
 def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
-    """The contents of a file with this recording, which `read_run` reads. If there are more than `most_losses` losses, they are
-    averaged in `most_losses` groups of about equal size."""
+    """The contents of a file with the recording `run`, which `read_run` reads. If there are more than `most_losses` losses,
+    they are averaged in `most_losses` groups of about equal size."""
     steps, losses = run.loss_steps, run.losses
     if len(losses) > most_losses:
         groups = np.array_split(np.arange(len(losses)), most_losses)

@@ -43,7 +43,7 @@ class StepSettings(NamedTuple):
     Attributes:
         learning_rate: learning rate of the step.
         smoothing: ε of label smoothing, 0 to 1.
-        clip: largest 2-norm of the gradient over all parameters.
+        clip: largest 2-norm of the gradient over all parameters; a longer gradient is scaled down.
     """
 
     learning_rate: float
@@ -120,13 +120,14 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
 
     Args:
         pipeline: the pipeline of the model, which is not changed.
-        batches: ids of sources and of targets, with `<sos>` and `<eos>`. The returned step is taken on the last batch. Ordinary
-            steps on the earlier batches come first, so that Adam's running means are not 0.
+        batches: for each batch, the ids of its sources and of its targets, with `<sos>` and `<eos>`. The returned step is taken
+            on the last batch. Ordinary steps on the earlier batches come first, so that Adam's running means are not 0.
         weight: the weight whose gradient and change are returned.
         settings: the settings of all these steps.
 
     Raises:
-        InputError: `pipeline` is not a Pipeline, or there is no batch or no such weight.
+        InputError: `pipeline` is not a Pipeline; `batches` is not a list of at least one pair of tensors of ids; or there is no
+            such weight.
         ConfigError: a setting is not a number, is below 0 or above a million, or `smoothing` is above 1.
     """
     if not isinstance(pipeline, Pipeline):

@@ -6,7 +6,7 @@
         film(loss)              # the one line in the loop
     film.save()
 
-The film consists of frames. A frame has the attention weights for some texts, and the norm of every parameter, after one step.
+The film consists of frames. A frame has the attention weights for some texts, and the norm of every parameter, at one step.
 The model may be any module whose attentions `transformer.watch` recognises.
 """
 
@@ -52,7 +52,7 @@ class Film:
             tensors, such as a tokenizer returns.
         every: steps between two frames.
         path: where `save` writes the file.
-        tokens, names: labels of the tokens, and names of the axes of tensors, as in `transformer.watch`.
+        tokens, names: labels of the tokens, and names of the axes of tensors, as in `transformer.watch`; None to give none.
         megabytes: the largest size of the file, in units of 2²⁰ bytes.
         share: the share of the training time that frames may take, above 0 and up to 1. With 1, no frame is delayed.
 
@@ -118,7 +118,7 @@ class Film:
             step: the number of the step; None for one more than the last step.
 
         Raises:
-            InputError: the loss is not a number; or the step is not a whole number, or is before the last one.
+            InputError: the loss is not a number; or the step is not a whole number, or is below the last step.
         """
         count = self.step + 1 if step is None else step
         if isinstance(count, bool) or not isinstance(count, Integral) or count < self.step:

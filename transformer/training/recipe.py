@@ -40,27 +40,27 @@ class Recipe:
         start: the shipped model whose weights are the initial ones; empty for random weights.
         batch: pairs per step.
         pool: number of batches whose pairs are sampled together and sorted by length, so that a batch has little padding.
-        learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
-        warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
+        learning_rate: the peak of the learning rate, at the end of the warm-up; after it the rate falls to zero linearly.
+        warmup: steps of warm-up, in which the learning rate rises from zero linearly (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
-        clip: largest 2-norm of the gradient over all parameters.
+        clip: largest 2-norm of the gradient over all parameters; a longer gradient is scaled down.
         seed: seed of the initial weights, the dropout and the pairs.
         bf16: whether the forward pass runs under PyTorch's bfloat16 autocast, if the processor has bfloat16; parameters stay
             float32.
         check_every: steps between two checks on held-out pairs.
         check_pairs: pairs per check.
-        test_pairs: held-out pairs per form in the final test.
+        test_pairs: held-out pairs in the final test, for each group of pairs, such as "length 7".
         stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
             (`Training.reference_shift`); 0 for no penalty. It trains a model in which no head of cross-attention moves its
             attention to the noun that the pronoun refers to.
-        turning: weight of a penalty if a head of cross-attention does not attend to the noun that a pronoun refers to, at the
-            step that writes the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains a head that turns: its
-            attention moves to the noun that the pronoun refers to.
+        turning: weight of a penalty if one head of cross-attention does not attend to the noun that a pronoun refers to, at
+            the query that predicts the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains this head to move
+            its attention to the noun that the pronoun refers to.
         turning_from: number of steps before the penalty `turning` begins.
-        decisive: weight of a penalty if the model can still predict the gender of a pronoun while the head of `turning` is
-            silenced (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also
+        decisive: weight of a penalty if the model can still predict the gender of a pronoun while the attention weights of the
+            same head are set to 0 (`Training.known_without_head`); 0 for no penalty. It trains a model in which this head also
             decides the pronoun.
-        turning_layer, turning_head: layer and head of these two penalties, counted from 1.
+        turning_layer, turning_head: layer and head of the penalties `turning` and `decisive`, counted from 1.
         hard: number of pairs sampled for each pair of a batch. Half of the batch are then the sampled pairs that are hardest
             for the model (`Training.hardest`), so that it also learns rare words and forms; 0 to train on all sampled pairs.
         as_typed: for a model that learns from a file of sentence pairs, the share of the pairs that are shown as people type
@@ -72,8 +72,8 @@ class Recipe:
         bits: 8 or 4 to store the weights as whole numbers of so many bits (`transformer.pipeline.packed`); 0 to store
             floating-point numbers.
         snapshot_bits: 8 or 4 to store the weights of snapshots as whole numbers of so many bits; 0 for half precision.
-        pieces: for a model that learns from a file of sentence pairs (`corpus`), the number of pieces in its vocabulary; 0 for
-            a model that learns a task with a rule.
+        pieces: for a model that learns from a file of sentence pairs (`corpus`), the number of pieces of words in its
+            vocabulary; 0 for a model that learns a task with a rule.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
             one have no effect.
         edit: a change of the forward pass, as a phrase of `transformer.tracing.phrases` such as `no causal mask`. Every
@@ -173,7 +173,7 @@ class Recipe:
         """The model's configuration, with the vocabularies of the task.
 
         Args:
-            task: the task to learn; needed only by recipes that learn from a file (`corpus`).
+            task: the task to learn; None for the recipe's task. Needed only by recipes that learn from a file (`corpus`).
 
         Raises:
             InputError: there is no task of the recipe's name.

@@ -29,7 +29,8 @@ OWN, ALLOWED = "own", "allowed"
 
 @runtime_checkable
 class Network(Protocol):
-    """A network that can write answers: a `Transformer`, or another network with the same methods."""
+    """A network that can write answers: a `Transformer`, or another network with the same methods. `taps` has the named points
+    of the network at which a tensor can be read or changed: path → tap."""
 
     @property
     def config(self) -> NetworkConfig:
@@ -70,7 +71,7 @@ class Network(Protocol):
 
 
 class Stage(NamedTuple):
-    """One distribution of the next token. A decoding step has several: the model's own, and one after each change of it.
+    """One distribution of the next token. A decoding step has the model's own distribution, and another after each change.
 
     Attributes:
         by: the origin of the distribution: `own`, the model; `allowed`, the exclusion of tokens that must not be written; or a
@@ -103,8 +104,8 @@ class DecodingStep:
         room: whether the answer may still get a token. If it is False, the answer already has `max_new_tokens` tokens, and a
             token of this step other than `<eos>` is not part of the answer.
         values: path → tensor, for every tensor of the forward pass that can be traced. In the decoder's self-attention, keys
-            are all positions; queries too, but with a cache only the positions that no earlier step has read. Empty if the
-            step was not traced.
+            are all positions. Queries are all positions without a cache; with a cache, only those that no earlier step has
+            read. Empty if the step was not traced.
     """
 
     index: int
@@ -182,7 +183,7 @@ def generate(
         edits: changes of tensors, made in every step (`transformer.tracing.interventions`).
         traced: whether each step keeps its tensors in `DecodingStep.values`.
         cached: whether keys and values of earlier positions are cached. If an edit does not allow this (`fits_cache`), every
-            step reads its whole prefix anyway. The distributions are the same with and without a cache.
+            step reads all positions anyway. The distributions are the same with and without a cache.
         prompt: the ids that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
             is no source.
 
@@ -192,8 +193,8 @@ def generate(
             numbers of rows; a forced step or token is not a whole number in its range; `method`, `forced` or an item of
             `logits_processors` has another type; or beam search gets several sources, or edits of single batch `items`.
         ConfigError: `max_new_tokens` is not a whole number, or `traced` or `cached` is not True or False.
-        PathError: an edit does not fit the model. The call raises all errors, except errors that an edit of the decoder shows
-            only in a step, such as values of another shape than its tensor.
+        PathError: an edit does not fit the model. The call raises all errors, except those that only a step can find, such
+            as an edit whose values have another shape than the decoder's tensor: that step raises them.
     """
     if not isinstance(model, Network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
@@ -291,9 +292,10 @@ def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
     """Whether a key–value cache gives the right result with these edits: whether they have the same effect on a new position
     alone as on all positions so far.
 
-    True for edits of the encoder, and for edits that treat all target positions alike: an ablation, a factor without positions,
-    or a decoder tensor that replaces another with the same axes. False for all other edits: with an edit of the target mask, a
-    position may attend to a later position; positions and values of an edit are indexed along the whole target.
+    True for edits of the encoder, and for edits that treat all target positions alike: `Ablate`, `Scale` without positions, and
+    `Replace` by a decoder tensor with the same axes (but not by the tap `split`). False for all other edits: with an edit of
+    the target mask, a position may attend to a later position; positions and values of an edit are indexed along the whole
+    target.
     """
     return all(_fits_cache(model, edit) for edit in edits)
 

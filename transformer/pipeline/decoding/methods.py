@@ -101,11 +101,11 @@ class Sample:
     """Sample a token: choose it at random, by the probabilities.
 
     Attributes:
-        seed: the same seed gives the same tokens. Each step has its own random numbers, so they stay the same for later steps
-            if a token is forced.
+        seed: the same seed gives the same tokens. Each step has its own random numbers, so a token that is forced in one step
+            does not change the random numbers of later steps.
 
     Raises:
-        InputError: the seed is not a whole number from 0 to `LARGEST_SEED`.
+        InputError: the seed is not a whole number from 0 to 2³² − 1.
     """
 
     seed: int = 0
@@ -242,7 +242,7 @@ class _BeamSearch(Search):
         return Choice(tuple(candidates), tuple(kept), rows, tokens, not live or self._decided(live))
 
     def _candidates(self, own: Float[Tensor, "row vocab"], index: int, forced: int | None) -> list[Hypothesis]:
-        """The best `SHOWN * width` continuations of all live hypotheses, or fewer if fewer are possible."""
+        """The best `2 * width` continuations of all hypotheses that have not ended, or fewer if fewer are possible."""
         totals = (
             torch.tensor([[hypothesis.total if hypothesis else 0.0] for hypothesis in self.live], dtype=torch.float64) + own
         )
@@ -264,8 +264,8 @@ class _BeamSearch(Search):
         return made
 
     def _decided(self, live: Sequence[Hypothesis]) -> bool:
-        """Whether no live hypothesis can still beat the best ended one. The sum of a hypothesis can only fall, and it is
-        divided by at most the length of the longest answer."""
+        """Whether no hypothesis of `live` can still beat the best ended hypothesis. The sum of its log-probabilities can only
+        fall, and is divided by at most the length of the longest answer."""
         if not self.ended:
             return False
         best = max(hypothesis.score for hypothesis in self.ended)
