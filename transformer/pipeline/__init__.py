@@ -1,1 +1,1 @@
-"""Pipelines from a text to an answer and a trace, with models from files or untrained."""
+"""Pipelines: each answers texts with one model and records its tensors. The model is read from a file, or untrained."""

@@ -1,4 +1,4 @@
-"""`Agreement`: the comparison of a trace's logits with the logits of the same weights without taps."""
+"""`Agreement`: how the logits in a trace compare with the logits of the same model without tracing."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,12 +12,13 @@ from transformer.tracing.trace import Trace
 
 
 class Agreement(NamedTuple):
-    """How the logits of a trace compare with the logits of the same weights without taps.
+    """How the logits in a trace (a recorded forward pass) compare with the logits of the same model without tracing.
 
     Attributes:
-        equal: whether they are the same bit for bit.
+        equal: whether all logits are the same bit for bit.
         difference: the largest absolute difference between two corresponding logits.
-        rounding: whether the difference is no more than the rounding of sums in another order. `Agreement.of` leaves it False.
+        rounding: whether a difference of this size can come from adding numbers in another order. `Agreement.of` does not test
+            this, and leaves it False.
     """
 
     equal: bool
@@ -26,8 +27,8 @@ class Agreement(NamedTuple):
 
     @classmethod
     def of(cls, one: Tensor, other: Tensor) -> "Agreement":
-        """The comparison of the logits of a model, `one`, with those of a trace, `other`. Raises `InputError` if their shapes
-        differ, as those of different models do."""
+        """The comparison of the logits of a model, `one`, with the logits in a trace, `other`. Raises `InputError` if their
+        shapes differ."""
         if one.shape != other.shape:
             template = "The trace is of another model: its result has the shape {given}; this model's has {own}."
             raise InputError(template, given=tuple(other.shape), own=tuple(one.shape))
@@ -35,13 +36,13 @@ class Agreement(NamedTuple):
 
 
 def check_sides(trace: Any, stacks: Sequence[str]) -> None:
-    """Check that a value is a trace of a model with these stacks.
+    """Check that a value is a trace (a recorded forward pass) of a model with these stacks.
 
     Args:
         stacks: `encoder`, `decoder`, or both.
 
     Raises:
-        InputError: `trace` is not a trace, or its model has other stacks.
+        InputError: `trace` is not a Trace, or its model has other stacks.
     """
     sides = tuple(STACK_SIDES[stack] for stack in stacks)
     if not isinstance(trace, Trace):

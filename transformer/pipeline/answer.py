@@ -16,13 +16,14 @@ class Answer:
     """The output of a model for one text. `Pipeline.trace` also accepts it as a target.
 
     Attributes:
-        text: the output as a person would write it: for most models the tokens joined, with names that the model does not know
-            copied from the source; for a model that fills in masks, the whole text; for one that classifies, its labels.
+        text: the output as a person would write it. For most models these are the joined tokens, with names that the model does
+            not know copied from the source; for a masked language model, the whole text with its masks filled in; for a
+            classifier, the labels.
         tokens: the tokens without `<sos>` and `<eos>`.
         ended: False if the model was stopped before it wrote `<eos>`.
-        ids: the ids of the tokens, if the tokens do not determine them (`transformer.huggingface`); else empty.
-        log_probabilities: the log-probability of each token when it was written, and at the end that of `<eos>` if the answer
-            ended; in nats. Empty if they are not known.
+        ids: the ids of `tokens` for a Hugging Face model, where several ids may have the same token; else empty.
+        log_probabilities: the log-probability in nats of each token when it was written; the last one is for `<eos>` if the
+            answer ended. Empty if they are not known.
     """
 
     text: str
@@ -32,13 +33,13 @@ class Answer:
     log_probabilities: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
 
-# What `Pipeline.trace` reads as a source, and as a target.
+# The types of a source and of a target that `Pipeline.trace` accepts.
 Source = str | Encoding
 Target = str | Encoding | Answer | None
 
 
 def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: Vocabulary) -> Answer:
-    """The answer with each `<unk>` in its text replaced by an unknown word of the source, in order. `tokens` do not change.
+    """The answer with each `<unk>` in `text` replaced by an unknown word of the source, in order. `tokens` does not change.
 
     The answer is returned unchanged if it has more or fewer `<unk>` than the source has unknown words; if an unknown word has
     letters of a script that the target vocabulary lacks, because such a word cannot be right in an answer; or if the new text
@@ -46,7 +47,7 @@ def with_copies(encoding: Encoding, answer: Answer, known: Vocabulary, target: V
 
     Args:
         encoding: the source.
-        answer: the output for it.
+        answer: the model's answer to the source.
         known, target: the vocabularies of the source and of the target.
     """
     unknown = [token for token, index in zip(encoding.typed, known.ids(encoding.typed), strict=True) if index == known.unk]

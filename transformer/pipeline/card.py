@@ -1,4 +1,4 @@
-"""`Card`: the record of a model's training and accuracy, which its checkpoint contains."""
+"""`Card`: the record of a model's training and accuracy. The model's checkpoint contains it."""
 
 import dataclasses
 import json
@@ -16,24 +16,24 @@ POOR = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The record of one training run, stored in the checkpoint.
+    """The record of a model's training and accuracy, stored in the model's checkpoint.
 
     Attributes:
-        task: the task that the model was trained on; empty for an untrained model.
-        description: one line about the model, for the model picker.
+        task: the name of the task that the model was trained on; empty for an untrained model.
+        description: one line about the model, for a list of models.
         accepts: description of the texts that the model accepts.
         longest: length in tokens of the longest source in training; for an untrained model, of the longest source it reads.
-        command: the command that trains it, or empty.
+        command: the command line that trains the model, or empty.
         recipe: every setting of the run, by name (seed, steps, batch, learning rate, …).
-        trained_on: number of pairs it was trained on, repetitions included.
+        trained_on: number of pairs (source and right answer) that the model was trained on, repetitions included.
         minutes: duration of the training in minutes.
         machine: hardware of the training.
-        tested_on: number of held-out pairs it was tested on.
-        accuracy: share of these pairs that it answered exactly, 0 to 1.
-        accuracy_by_form: this share for each form of pair, such as "length 7".
-        history: step, loss, held-out accuracy and seconds of each check during training.
+        tested_on: number of held-out pairs that the model was tested on.
+        accuracy: share of these pairs that the model answered exactly, 0 to 1.
+        accuracy_by_form: group of pairs, such as "length 7" → this share in the group.
+        history: for each check during training, `step`, `loss`, and usually `accuracy` on held-out pairs and `seconds`.
         measures: other measurements, by name. `pronouns` contains `layer` and `head`, counted from 1, of the cross-attention
-            head whose attention turns to the noun that a pronoun refers to.
+            head whose attention moves most to the noun that a pronoun refers to.
     """
 
     task: str
@@ -66,7 +66,7 @@ class Card:
 
     @classmethod
     def from_json(cls, text: str) -> "Card":
-        """The card in a JSON text of `to_json`.
+        """The card whose `to_json` returned this text.
 
         Raises:
             CheckpointError: `text` is not the JSON of a card; a field has another type; or a number is negative, not finite, or
@@ -122,7 +122,8 @@ def _check_field(name: str, value: Any, hint: Any) -> None:
 
 def fits(value: Any, hint: Any, most: int = MOST) -> bool:
     """Whether a value read from JSON matches a type hint, and its numbers are from 0 to `most`. A part whose hint is `Any` is
-    not checked. Negative numbers do not match, because cards and states of runs have only counts, shares, losses and times."""
+    not checked. Negative numbers never match, because cards and states of training runs have only counts, shares, losses and
+    times."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is Any:
         return True

@@ -1,4 +1,4 @@
-"""The models that come with Headlight: shipped models, and snapshots from their training."""
+"""The models that come with Headlight (shipped models), and the snapshots from their training."""
 
 import logging
 from pathlib import Path
@@ -14,9 +14,9 @@ LOG = logging.getLogger("headlight")
 
 
 def available(folder: Path = CHECKPOINTS) -> dict[str, str]:
-    """The models in a folder, by default the shipped ones, as name → description. A file that is truncated, is not one of ours
-    or has no card is left out with a warning in the log, so that the other models stay usable. Only `Pipeline.load` checks the
-    tensors."""
+    """The models in a folder, by default those that come with Headlight: name → description in one line. A file that is
+    truncated, was not written by Headlight or has no card (record of the training) is left out with a warning in the log, so
+    that the other models stay usable. The tensors are not checked; `Pipeline.load` does this."""
     descriptions = {}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
@@ -27,16 +27,17 @@ def available(folder: Path = CHECKPOINTS) -> dict[str, str]:
 
 
 def snapshots(name: object) -> tuple[int, ...]:
-    """The steps after which snapshots of a shipped model were saved, in order; empty if there are none."""
+    """The training steps after which snapshots of a model that comes with Headlight were saved, in order; empty if there are no
+    snapshots, or no such model."""
     return saved_steps(CHECKPOINTS, name) if isinstance(name, str) and name in available() else ()
 
 
 def model_file(name: object, folder: Path = CHECKPOINTS) -> Path:
-    """The file of a model in `folder`, or of a snapshot such as `reverse@000316`. By default the folder is that of the shipped
-    models.
+    """The path of the checkpoint file of a model, such as `reverse`, or of a snapshot of its training, such as
+    `reverse@000316`. By default, `folder` has the models that come with Headlight.
 
     Raises:
-        InputError: there is no such model or snapshot; the message lists those that exist.
+        InputError: there is no such model or snapshot in the folder; the message lists the existing ones.
     """
     shipped = available(folder)
     if isinstance(name, str) and name in shipped:

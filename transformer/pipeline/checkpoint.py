@@ -1,4 +1,4 @@
-"""Models on disk: one safetensors file each, with configuration, vocabularies and card in its metadata.
+"""Checkpoints: a model in one safetensors file, with its configuration, vocabularies and card in the metadata.
 
 Nothing is unpickled, so a file from an untrusted source cannot run code.
 """
@@ -48,12 +48,12 @@ PARTS = ("config", "source_vocabulary", "target_vocabulary", "card")
 
 
 class Checkpoint(NamedTuple):
-    """The contents of a file.
+    """The contents of a checkpoint file: a model with its vocabularies and its card.
 
     Attributes:
         model: the network, in evaluation mode if it was read from a file.
         source_vocabulary, target_vocabulary: the tokens of each side, as many as the model's configuration says.
-        card: the record of its training and accuracy.
+        card: the record of the model's training and accuracy.
     """
 
     model: Transformer
@@ -79,8 +79,8 @@ def checkpoint_bytes(checkpoint: Checkpoint, dtype: torch.dtype = torch.float32)
     type; or `torch.int8` or `torch.int4`, for whole numbers with a scale for each group of 64 (`transformer.pipeline.packed`).
 
     Raises:
-        CheckpointError: the value is not a checkpoint, `dtype` is another type, a parameter is not finite in it, or JSON cannot
-            represent the card.
+        CheckpointError: `checkpoint` is not a Checkpoint, `dtype` is another type, a parameter is not finite in it, or
+            JSON cannot represent the card.
     """
     if not isinstance(checkpoint, Checkpoint):
         raise CheckpointError("A checkpoint must be a Checkpoint, not {checkpoint!r}.", checkpoint=checkpoint)
@@ -107,8 +107,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     """The checkpoint in a file, with its model in evaluation mode.
 
     Raises:
-        CheckpointError: the file is missing, truncated, damaged or not one of ours; its parts do not fit together; or its
-            weights are so large that a forward pass could overflow.
+        CheckpointError: the file is missing, truncated, damaged or not written by Headlight; its parts do not fit together; or
+            its weights are so large that a forward pass could overflow.
     """
     path = as_path(path)
     return _read(path, path.name)
@@ -123,7 +123,7 @@ def _read(path: Path, name: str) -> Checkpoint:
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
-    """The checkpoint in the contents of a file, such as one that a visitor uploads; errors call the file `name`.
+    """The checkpoint in `data`: the contents of a file, for example of an upload. Errors call the file `name`.
 
     Raises:
         CheckpointError: as for `load_checkpoint`; or an argument has another type.
@@ -135,7 +135,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
 
 
 def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and the tensors in the contents of a safetensors file.
+    """The metadata and the tensors, both by name, in `data`: the contents of a safetensors file.
 
     Raises:
         CheckpointError: the data is not a whole safetensors file, or not bytes; the message calls the file `name`.
@@ -209,10 +209,11 @@ def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> Non
 
 
 def read_card(path: str | Path) -> Card:
-    """The card of a file. This is fast, because tensors are not read. Unlike `load_checkpoint` it does not compare the digest.
+    """The card (the record of the training) in a checkpoint file. This is fast, because tensors are not read. Unlike
+    `load_checkpoint`, it does not check the contents against their hash.
 
     Raises:
-        CheckpointError: the file is missing, truncated or not one of ours, or its card is missing or invalid.
+        CheckpointError: the file is missing, truncated or not written by Headlight, or its card is missing or invalid.
     """
     metadata = read_metadata(path)
     if "card" not in metadata:
@@ -221,10 +222,11 @@ def read_card(path: str | Path) -> Card:
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """The metadata of one of our files, name → text: the `PARTS`, `headlight` (the format) and `digest`, which is not verified.
+    """The metadata of a checkpoint file, name → text: `config`, `source_vocabulary`, `target_vocabulary`, `card`, `headlight`
+    (version of the format) and `digest` (hash of the contents). Only `headlight` is checked.
 
     Raises:
-        CheckpointError: the file is missing, truncated or not one of ours.
+        CheckpointError: the file is missing, truncated or not written by Headlight.
     """
     path = as_path(path)
     with opened(path, path.name) as file:
@@ -232,10 +234,10 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 def as_path(path: Any) -> Path:
-    """A text or a path as a `Path`.
+    """A path, given as a string or a `Path`, as a `Path`.
 
     Raises:
-        CheckpointError: the value is neither a text nor a path.
+        CheckpointError: `path` is neither a string nor a Path.
     """
     if not isinstance(path, str | Path):
         raise CheckpointError("The path of a file must be a text or a Path, not {path!r}.", path=path)
@@ -244,7 +246,8 @@ def as_path(path: Any) -> Path:
 
 @contextmanager
 def opened(path: Path, name: str) -> Iterator[Any]:
-    """A safetensors file open for reading. Replacing the file within the context has no effect on the reader.
+    """A context that yields the open reader of a safetensors file (`safetensors.safe_open`). If the file is replaced within
+    the context, the reader still reads the old file.
 
     Args:
         path: path of the file.
@@ -296,9 +299,9 @@ def _built(config: TransformerConfig, tensors: Mapping[str, Tensor], name: str) 
 
 
 class _Unsampled(TorchFunctionMode):
-    """A context in which, for this thread only, initialisation samples no random numbers and leaves weights uninitialised.
+    """A context in which, for this thread only, building a model samples no random numbers and leaves weights uninitialised.
 
-    The weights are overwritten afterwards. Sampling would change the random numbers of another thread that is training,
+    The caller overwrites the weights afterwards. Sampling would change the random numbers of another thread that is training,
     because all threads share PyTorch's generator.
     """
 
@@ -310,8 +313,8 @@ class _Unsampled(TorchFunctionMode):
 
 
 def largest_number(config: TransformerConfig, weight: float) -> float:
-    """An upper bound on the magnitude of every number before softmax in a forward pass of any text, if the magnitude of every
-    weight is at most `weight`.
+    """An upper bound on the absolute value of every number before softmax in a forward pass of any text, if the absolute value
+    of every weight is at most `weight`.
 
     Every operation is assumed to return its maximum: a LayerNorm returns at most √d_model, and all terms of a sum have the
     same sign.
@@ -369,7 +372,7 @@ def check_finite(tensors: Mapping[str, Tensor]) -> None:
 
 
 def digest(tensors: Mapping[str, Tensor], parts: Mapping[str, str]) -> str:
-    """SHA-256 over the names and values of the tensors and of the texts in the metadata (`parts`), in hexadecimal."""
+    """SHA-256, in hexadecimal, of the tensors (names, types, shapes and values) and of the texts in the metadata (`parts`)."""
     sha = hashlib.sha256()
     for name in sorted(parts):
         sha.update(f"{name}\0{parts[name]}\0".encode())
@@ -384,8 +387,8 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
 
     Args:
         path: path of the file; its folder is created if it is missing. If it is a symbolic link, the link's target is written.
-        data: its content.
-        check: called with the path of the temporary file before the file is renamed; it raises to refuse the file.
+        data: the content of the file.
+        check: called with the path of the temporary file before it is renamed. If it raises, the temporary file is deleted.
 
     Raises:
         CheckpointError: the path leads to a folder, a device, a pipe or the like; the system cannot write the file; or `check`
@@ -408,11 +411,11 @@ def write_whole(path: Path, data: bytes, check: Callable[[Path], object] = Path)
 
 
 def as_place(path: Path) -> Path:
-    """The path at which a file is written: the path itself, or the target of a symbolic link.
+    """The absolute path at which a file is written, with all symbolic links resolved.
 
     Raises:
         CheckpointError: the path leads to a folder, or to a device or a pipe, which would be destroyed if it were replaced.
-        OSError, ValueError: the system cannot read the path, or it has a null character.
+        OSError, ValueError: the system cannot read the path, or the path has a null character.
     """
     place = Path(os.path.realpath(path))
     if place.is_dir():

@@ -20,14 +20,14 @@ TOO_MANY_CHARACTERS = "Your text has {count} characters; texts of more than {mos
 
 @dataclass(frozen=True)
 class Encoding:
-    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept it instead of the text.
+    """A text as tokens and ids. `Pipeline.answers` and `Pipeline.trace` also accept an encoding instead of the text.
 
     Attributes:
-        tokens: the labels of the axes: `<sos>`, the tokens with `<unk>` for unknown ones, and for a source `<eos>`. A target is
-            the decoder's input, which has no `<eos>`: the last position must predict it. A vocabulary that is not `framed` adds
-            neither.
+        tokens: the tokens that the model reads: `<sos>`, the tokens of the text with `<unk>` for unknown tokens, and `<eos>` in
+            a source. A target is the decoder's input, which has no `<eos>`: the last position must predict `<eos>`. If the
+            vocabulary's `framed` is False, `<sos>` and `<eos>` are not added.
         ids: the id of each of `tokens`.
-        unknown: each unknown token, with the known tokens of the most similar spelling.
+        unknown: each unknown token of the text, with the known tokens of the most similar spelling.
         typed: the tokens of the text itself, known or unknown, without special tokens.
         side: `source` or `target`.
         words: if tokens are pieces of words, the index of the word of each token, counted from 0; None for special tokens,
@@ -43,19 +43,18 @@ class Encoding:
 
 
 def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: str) -> Encoding:
-    """A text as tokens and ids.
+    """The tokens and ids that a model reads for a text.
 
     Args:
         text: the text.
         side: `source` or `target`.
         vocabulary: the vocabulary of this side.
-        most: the most tokens a text may have.
-        accepts: what a person may type, for errors.
+        most: the most tokens that the text may have, without special tokens.
+        accepts: what a person may type, for error messages: "1 to 12 letters".
 
     Raises:
-        InputError: the value is not a text; or the text has more than `most` tokens, or more than
-            `CHARACTERS_PER_TOKEN * (most + 1)` characters; or the text has nothing to read. A target with nothing to read is
-            allowed if the vocabulary adds `<sos>`.
+        InputError: `text` is not a string; it has more than `most` tokens, or more than `100 * (most + 1)` characters; it has
+            no tokens (allowed in a target if the vocabulary adds `<sos>`); or a vocabulary of ids lacks one of its tokens.
     """
     most_characters = CHARACTERS_PER_TOKEN * (most + 1)
     if len(a_text(text)) > most_characters:
@@ -79,7 +78,7 @@ def encode(text: str, side: Side, vocabulary: Vocabulary, most: int, accepts: st
 
 
 def padded(rows: Sequence[Sequence[int]], vocabulary: Tokens) -> Int[Tensor, "batch length"]:
-    """Rows of ids as one tensor; shorter rows are padded at the end with `vocabulary.pad`.
+    """Rows of token ids as one tensor; shorter rows are padded at the end with `vocabulary.pad`.
 
     Raises:
         InputError: there are no rows, or a row is not a list of at least one id of the vocabulary.

@@ -1,4 +1,4 @@
-"""Checks of a safetensors file that may come from anybody. Its metadata is JSON, and its reader checks each part."""
+"""Checks of a safetensors file from an untrusted source, whose metadata is JSON. The file's reader checks each part."""
 
 import json
 from collections.abc import Mapping
@@ -10,23 +10,23 @@ from transformer.errors import CheckpointError
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """The name and the kind of a file that may come from anybody, for the sentences that refuse the file.
+    """A file from an untrusted source: its name and expected kind, with methods that check a part or make an error.
 
     Attributes:
-        name: the name of the file.
-        what: the expected kind of file, with an article: "the film of a training".
+        name: the name of the file, for error messages.
+        what: the expected kind of file, with an article, for error messages: "the film of a training".
     """
 
     name: str
     what: str
 
     def refused(self, problem: str) -> CheckpointError:
-        """The error to raise, which says why the file is refused. `problem` is a clause: "its axes cannot be read"."""
+        """An error to raise: "The file … is not …", with the reason `problem`, a clause such as "its axes cannot be read"."""
         template = "The file {name!r} is not {what}: {problem}."
         return CheckpointError(template, name=self.name, what=self.what, problem=problem)
 
     def need(self, condition: bool, part: str) -> None:
-        """Refuse the file if `condition` is False.
+        """Check a condition on a part of the file. `part` is the name of the part for the message, such as "steps".
 
         Raises:
             CheckpointError: `condition` is False; the message says that the file's `part` cannot be right.

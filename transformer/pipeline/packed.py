@@ -21,11 +21,13 @@ SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest
 
 
 def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """The tensors to store in place of `tensors`: whole numbers and their scales (`.scale`), or numbers of half precision.
+    """The tensors to store in place of `tensors`, by name. A tensor becomes whole numbers and, under its name with `.scale`,
+    their scales. Instead, a tensor with one axis, or whose rows are no multiple of 64 numbers long, gets half
+    precision.
 
     Args:
         tensors: tensors of floating-point numbers, by name.
-        dtype: `torch.int8` or `torch.int4`, one of `BITS`.
+        dtype: `torch.int8` or `torch.int4`, for whole numbers of 8 or of 4 bits.
     """
     stored: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
@@ -37,14 +39,14 @@ def packed(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tenso
 
 
 def unpacked(stored: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
-    """The tensors that `packed` stored in a file, as floating-point numbers. Tensors without scales are returned unchanged.
+    """The tensors that `packed` prepared for a file, as floating-point numbers. Tensors without scales are returned unchanged.
 
     Args:
         stored: the tensors of the file.
         name: the name of the file, for errors.
 
     Raises:
-        CheckpointError: whole numbers have no scales that fit, or scales have no whole numbers.
+        CheckpointError: scales are missing or do not fit their whole numbers, or the whole numbers of scales are missing.
     """
     scales = {key for key in stored if key.endswith(SCALE)}
     tensors = {}

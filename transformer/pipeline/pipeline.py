@@ -1,4 +1,4 @@
-"""`Pipeline`: answers and traces of texts, from a model, its two vocabularies and its card."""
+"""`Pipeline`: a Transformer with its two vocabularies, which answers texts and records every tensor of a forward pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,11 +41,13 @@ UNKNOWN_SIGN = "□"  # as a typed text, it is one token that is in no vocabular
 
 @dataclass(frozen=True, eq=False)
 class Pipeline(TextPipeline):
-    """Answers and traces of one model. It keeps no state between calls, so any number of threads can share it.
+    """A model with its vocabularies, which answers texts, and traces them: records every tensor of a forward pass. It keeps no
+    state between calls, so any number of threads can share it.
 
     Attributes:
+        card: the record of the training.
         trained: False for a model with random weights (`transformer.pipeline.untrained`). Such a model reads at most
-            `card.longest` tokens. It writes as many tokens as it reads, at most `MAX_UNTRAINED_TOKENS`, and no special ones.
+            `card.longest` tokens. It writes as many tokens as it reads, at most 12, and no special tokens.
     """
 
     name: str
@@ -63,12 +65,12 @@ class Pipeline(TextPipeline):
         """The pipeline of a stored model.
 
         Args:
-            name: the name of a shipped model, such as `reverse`; a snapshot of its training, such as `reverse@000316`; or the
-                `Path` of any checkpoint.
+            name: the name of a model that comes with Headlight, such as `reverse`; the name of a snapshot of its training, such
+                as `reverse@000316`, the model after 316 steps; or the `Path` of any checkpoint file.
 
         Raises:
-            InputError: no shipped model has that name, or there is no snapshot after that step.
-            CheckpointError: the file is missing, damaged, or not one of ours.
+            InputError: there is no model or snapshot of that name.
+            CheckpointError: the file is missing, damaged, or not a checkpoint that Headlight wrote.
         """
         if isinstance(name, Path):
             return cls(name.stem, *load_checkpoint(name))
@@ -76,30 +78,33 @@ class Pipeline(TextPipeline):
 
     @staticmethod
     def available() -> dict[str, str]:
-        """The shipped models, as name → description (`transformer.pipeline.catalogue.available`)."""
+        """The models that come with Headlight: name → description in one line."""
         return available()
 
     @staticmethod
     def snapshots(name: str) -> tuple[int, ...]:
-        """The steps after which snapshots of a shipped model were saved, in order; empty if there are none. Step 0 has the
-        weights from before the training.
+        """The numbers of training steps after which a snapshot of a shipped model was saved, in order; empty if there are no
+        snapshots. The snapshot of step 0 has the initial weights.
 
-            Pipeline.load(snapshot_name("reverse", 316))
+            Pipeline.load("reverse@000316")        # the model after step 316
         """
         return snapshots(name)
 
     def save(self, path: str | Path, dtype: torch.dtype = torch.float32) -> None:
-        """Write a checkpoint that `load` reads back, its parameters stored as `dtype`. Raises as `save_checkpoint`."""
+        """Write a checkpoint file, which `load` reads back. The parameters are stored as `dtype`: a floating-point type,
+        `torch.int8` or `torch.int4`. Raises `CheckpointError` for another type, if the file cannot be written, or if `load`
+        would refuse it."""
         save_checkpoint(path, Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> "Pipeline":
-        """The pipeline, with this name, of the model in the contents of a checkpoint file. Raises `CheckpointError` as
-        `load`."""
+        """A pipeline called `name`, of the model in `data`: the contents of a checkpoint file. Raises `CheckpointError` if they
+        are damaged, or Headlight did not write them."""
         return cls(name, *read_checkpoint(data, name))
 
     def to_bytes(self, dtype: torch.dtype = torch.float32) -> bytes:
-        """The contents of the file that `save` writes; its parameters are stored as `dtype`. Raises as `checkpoint_bytes`."""
+        """The contents of the checkpoint file that `save` would write. Raises `CheckpointError` if `dtype` is not a type that
+        `save` allows, or a parameter is not finite as `dtype`."""
         return checkpoint_bytes(Checkpoint(self.model, self.source_vocabulary, self.target_vocabulary, self.card), dtype)
 
     @property
@@ -114,17 +119,17 @@ class Pipeline(TextPipeline):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Paths of tensors that cannot be traced: empty, because all can be."""
+        """The paths of tensors that a trace of this model lacks: always empty. Models of Hugging Face may lack some."""
         return ()
 
     @property
     def readout(self) -> Readout:
-        """How logits are computed from the residual stream: the last norm, the output layer and where they read."""
+        """The parts that compute logits from the decoder's residual stream, such as the last norm and the output layer."""
         return readout_of(self.model)
 
     @property
     def network(self) -> Transformer:
-        """The same as `model`; every pipeline has its network under this name (`transformer.pipeline.protocol`)."""
+        """The network: the same object as `model`. A pipeline of a Hugging Face model may have it only under this name."""
         return self.model
 
     @property
@@ -134,30 +139,32 @@ class Pipeline(TextPipeline):
 
     @property
     def note(self) -> str:
-        """How the network differs from our own: empty, because it is our own."""
+        """How the network differs from the Transformer of this project: always empty, because it is that Transformer."""
         return ""
 
     @property
     def mask_token(self) -> str:
-        """The token that stands for a word which the model fills in: empty, because this model writes answers."""
+        """The token, such as `[MASK]`, that a masked language model replaces: always empty, because this model writes
+        answers."""
         return ""
 
     def token_table(self, side: Side) -> Float[Tensor, "vocab d_model"]:
-        """The embedding table of a side. Do not write to it. Raises `InputError` as `vocabulary`."""
+        """The token embeddings of a side, `source` or `target`, not copied, so do not write to them. Raises `InputError` for
+        any other side."""
         self.vocabulary(side)
         return embedding_of(self.model, side).table.weight.detach()
 
     def position_table(self, side: Side) -> Float[Tensor, "position d_model"]:
-        """The position vectors that are added to the token vectors of a side, for all `max_len` positions. Do not write to it.
-        Raises `InputError` as `vocabulary`."""
+        """The position vectors that are added to the token vectors of a side, `source` or `target`, for all `max_len`
+        positions. Do not write to them. Raises `InputError` for any other side."""
         self.vocabulary(side)
         return embedding_of(self.model, side).positions(self.config.max_len).detach()
 
     def vocabulary(self, side: Side) -> Vocabulary:
-        """The vocabulary of a side.
+        """The vocabulary of a side, `source` or `target`.
 
         Raises:
-            InputError: `side` is neither `source` nor `target`.
+            InputError: `side` is another value.
         """
         if not isinstance(side, str) or side not in ("source", "target"):
             raise InputError("side is {side!r}; allowed are source and target.", side=side)
@@ -165,34 +172,34 @@ class Pipeline(TextPipeline):
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes of the weights and of the tables that are not trained."""
+        """Memory in bytes of the parameters and of the buffers, such as tables of sinusoidal positions."""
         return sum(tensor.nbytes for tensor in [*self.model.parameters(), *self.model.buffers()])
 
     def longest(self, side: Side) -> int:
-        """The most tokens a typed text may have: `max_len` minus those for `<sos>` and, in a source, `<eos>`; for an untrained
-        model at most `card.longest`."""
+        """The most tokens that a text of a side, `source` or `target`, may have: `max_len`, minus the tokens that are added to
+        the text (`<sos>`, and `<eos>` in a source); for an untrained model at most `card.longest`."""
         framed = self.vocabulary(side).framed
         frame = (2 if side == "source" else 1) * framed
         most = max(0, self.config.max_len - frame)
         return most if self.trained else min(most, self.card.longest)
 
     def encode(self, text: str, side: Side = "source") -> Encoding:
-        """A text as tokens and ids.
+        """The tokens and ids that the model reads for a text of a side, `source` or `target`.
 
         Raises:
-            InputError: the value is not a text; it has no tokens, unless it is a target that starts with `<sos>`; or it has
-                more than `longest(side)` tokens.
+            InputError: `text` is not a string; it has more than `longest(side)` tokens; it has no tokens (allowed in a target,
+                if `<sos>` is added to it); or it has a token that is not an id, although the model's tokens are ids.
         """
         return encode(text, side, self.vocabulary(side), self.longest(side), self.card.accepts)
 
     def answers(self, sources: Sequence[Source], edits: Sequence[Edit] = (), max_new_tokens: int | None = None) -> list[Answer]:
-        """The greedy outputs for several texts, computed in one batch.
+        """The model's answers to several texts, by greedy decoding in one batch.
 
         Args:
             sources: texts, or encodings of them from `encode`.
-            edits: interventions applied while the answers are written.
-            max_new_tokens: the most tokens of each output; at most, and by default, twice the number of ids of its source plus
-                8. An untrained model writes fewer (see `trained`).
+            edits: changes of tensors, made while the answers are written (`transformer.tracing.interventions`).
+            max_new_tokens: the most tokens of each answer. By default, and at most, this is twice the number of ids of its
+                source, plus 8. An untrained model writes fewer (see `trained`).
 
         Raises:
             InputError: the model cannot read a text, or `sources` is not a list of at least one text.
@@ -212,11 +219,21 @@ class Pipeline(TextPipeline):
         edits: Sequence[Edit] = (),
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
-        """The steps of an answer, each computed when the iterator reaches it. The answer has at most as many tokens as
-        `answers` allows by default. Raises `InputError` for a source that the model cannot read; other arguments and errors
-        are those of `transformer.pipeline.decoding.generate.generate`.
+        """An iterator over the steps of an answer; each step is computed when the iterator reaches it. The answer has at most
+        as many tokens as `answers` allows by default.
 
             generation = Generation.of(pipeline.generate("the cat sleeps .", Beam(width=3)))
+
+        Args:
+            source: a text, or its encoding from `encode`.
+            method: how tokens are chosen; None for greedy decoding.
+            logits_processors: changes of the distribution, in this order, before a token is chosen from it.
+            forced: step, counted from 0 → id of the token that is written in this step.
+            edits: changes of tensors, made in every step.
+            cached: whether keys and values of earlier positions are cached.
+
+        Raises:
+            InputError: the model cannot read the source. Other errors are those of `decoding.generate.generate`.
         """
         (encoding,), vocabulary = self._encodings([source], "source"), self.target_vocabulary
         ids, max_new_tokens = self.batch([encoding.ids], "source"), self._max_new_tokens(encoding.ids)
@@ -236,10 +253,10 @@ class Pipeline(TextPipeline):
         )
 
     def as_target(self, answer: Answer) -> str:
-        """The text to type as a target so that the decoder reads this answer. `trace` also accepts the answer itself.
+        """The text that, typed as a target, gives the decoder the tokens of an answer. `trace` also accepts the answer itself.
 
         Raises:
-            InputError: the value is not an answer.
+            InputError: `answer` is not an Answer.
         """
         if not isinstance(answer, Answer):
             raise InputError("An answer must be one that `answers` gave, not {answer!r}.", answer=answer)
@@ -253,7 +270,7 @@ class Pipeline(TextPipeline):
     def trace(
         self, source: Source | Sequence[Source], target: Target | Sequence[Target] = None, edits: Sequence[Edit] = ()
     ) -> Trace:
-        """A trace of one forward pass: every tensor in it.
+        """Run the model once, and return a trace: every tensor of the forward pass.
 
         To show an answer and its trace, encode and answer once:
 
@@ -262,10 +279,10 @@ class Pipeline(TextPipeline):
             trace = pipeline.trace(encoding, answer, edits)
 
         Args:
-            source: a text, or several for a batch; shorter ones are padded at the end. Each may also be an encoding.
-            target: the decoder's input (teacher forcing): a text, an encoding of it as a target, or an answer. If it is None,
-                the input is the model's own greedy answer.
-            edits: interventions applied while the answer is written and while it is traced.
+            source: a text or its encoding, or several for a batch; shorter ones are padded at the end.
+            target: the decoder's input (teacher forcing), one for each source: a text, its encoding as a target, or an answer.
+                None stands for the model's own greedy answer.
+            edits: changes of tensors, made while an answer is written and in the traced pass.
 
         Raises:
             InputError: the model cannot read a text, or the numbers of sources and of targets differ.
@@ -303,7 +320,7 @@ class Pipeline(TextPipeline):
         forward pass.
 
         Raises:
-            InputError: the value is not a trace, or it is a trace of a model with other stacks or another vocabulary.
+            InputError: `trace` is not a Trace, or its model has other stacks or vocabularies.
         """
         check_sides(trace, self.stacks)
         source, target = self.batch(trace.source_ids, "source"), self.batch(trace.target_ids, "target")
@@ -311,10 +328,10 @@ class Pipeline(TextPipeline):
             return Agreement.of(self.model(source, target), trace.logits)
 
     def batch(self, rows: Sequence[Sequence[int]], side: Side) -> Int[Tensor, "batch length"]:
-        """Rows of ids as one tensor; shorter rows are padded with `<pad>` at the end.
+        """Rows of ids as one tensor; shorter rows are padded at the end. `side` is `source` or `target`.
 
         Raises:
-            InputError: there are no rows; a row is empty; or a row is not a list of ids of the vocabulary.
+            InputError: there are no rows; a row is empty; or a row is not a list of ids of this side's vocabulary.
         """
         return padded(rows, self.vocabulary(side))
 
@@ -334,7 +351,8 @@ class Pipeline(TextPipeline):
         return encodings
 
     def _words(self, side: Side, ids: Int[Tensor, "batch length"]) -> tuple[tuple[int | None, ...], ...]:
-        """For each text, the index of the word of each token, as in `Encoding.words`; no rows if every token is a word."""
+        """For each text, the index of the word of each token, as in `Encoding.words`; an empty tuple if every token is a
+        word."""
         rows = tuple(map(self.vocabulary(side).words_of, ids.tolist()))
         return rows if any(rows) else ()
 

@@ -1,4 +1,4 @@
-"""Export of a trace, or of one step of an answer: every tensor under its path, with the names of its axes in the metadata."""
+"""Export a trace, or one step of an answer, to a safetensors file: every tensor under its path, its axes in the metadata."""
 
 import json
 
@@ -10,7 +10,7 @@ from transformer.tracing.trace import Trace
 
 
 def trace_file(trace: Trace) -> bytes:
-    """A trace as the bytes of a safetensors file.
+    """The contents of a safetensors file with every tensor of a trace (a recorded forward pass) under its path.
 
     The metadata holds, as JSON: `axes` (path → names of the axes), `source_tokens`, `target_tokens`, `config`, and `order`
     (the paths in the order they were computed). Tensors that share memory are written separately.
@@ -32,13 +32,13 @@ def trace_file(trace: Trace) -> bytes:
 
 
 def step_file(model: Network, step: DecodingStep) -> bytes:
-    """The tensors of one step of an answer as the bytes of a safetensors file.
+    """The contents of a safetensors file with the tensors of one decoding step of `model` under their paths.
 
     The metadata holds, as JSON: `axes`, `order` and `config` as in `trace_file`, `step` (counted from 1, as on the page), and
     `read` (the decoder's input: a list of ids for each row).
 
     Raises:
-        InputError: `model` is not a network, `step` is not a DecodingStep, or the step was not traced.
+        InputError: `model` is not a network, `step` is not a DecodingStep, or it has no tensors, because it was not traced.
     """
     if not isinstance(model, Network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)

@@ -1,4 +1,4 @@
-"""Models of any size with random weights, to study shapes and the computation.
+"""Models of any size with random weights, to study the shapes of tensors and the computation.
 
     untrained = Untrained.of("shared_heads", ["1 5 6 4 3 9 5 2 0"], ["1 7 4 3 5 9 2"])
     untrained.parameters       # 7616010, counted without building anything
@@ -39,8 +39,8 @@ NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 
 def split_ids(text: str) -> list[str]:
-    """The items of a typed list: `[1, 05, 6]` → `1`, `5`, `6`. Items that are not whole numbers, or have 20 or more
-    characters, are unchanged."""
+    """The items of a list that a person typed: `[1, 05, 6]` → `1`, `5`, `6`. Whole numbers lose leading zeros. Items that are
+    not whole numbers, or have 20 or more characters, are unchanged."""
     parts = re.sub(r"[\[\](),;]", " ", text).split()
     return [str(int(part)) if NUMBER.fullmatch(part) and len(part) < 20 else part for part in parts]
 
@@ -53,8 +53,8 @@ def are_ids(texts: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Ids(Vocabulary):
-    """A vocabulary of ids without words: the token of id 7 is `7`. No special tokens are put around a text. By convention, id 0
-    is padding, 1 starts a text and 2 ends it; the decoder starts an answer with id 1."""
+    """A vocabulary whose tokens are the ids themselves: the token of id 7 is `7`. No special tokens are put around a text. By
+    convention, id 0 is padding, 1 starts a text and 2 ends it; the decoder starts an answer with id 1."""
 
     framed: ClassVar[bool] = False
 
@@ -63,7 +63,7 @@ class Ids(Vocabulary):
 
     @classmethod
     def up_to(cls, size: int) -> "Ids":
-        """The ids from 0 to `size - 1`."""
+        """The vocabulary of the ids from 0 to `size - 1`."""
         return cls(tuple(map(str, range(size))), "whole numbers")
 
     @property
@@ -124,10 +124,10 @@ class Untrained:
     """A complete description of an untrained model. It can be a cache key: equal descriptions build equal weights.
 
     Attributes:
-        preset: the name of the variant, one of `transformer.network.config.PRESETS`.
-        source, target: the words of each side in the order of their ids, without the special tokens; if the texts are ids, the
-            size of the vocabulary.
-        sizes: the fields of the configuration that differ from the preset, with their values.
+        preset: the name of a preset of `TransformerConfig`: `vanilla`, `pytorch` or `shared_heads`.
+        source, target: the words of each side in the order of their ids, without the special tokens; if the tokens are ids
+            (`Ids`), the size of the vocabulary.
+        sizes: (field, value) tuples of `TransformerConfig`, in place of the preset's values.
     """
 
     preset: str
@@ -139,19 +139,21 @@ class Untrained:
     def of(
         cls, preset: str, sources: Sequence[str], targets: Sequence[str | None] = (), sizes: Mapping[str, int] | None = None
     ) -> "Untrained":
-        """The description of a model for some texts. Target words come from the typed targets, or else from the sources.
+        """The description of a model whose vocabularies are the words of some texts. If all words of all texts are whole
+        numbers, the tokens are ids.
 
         Args:
-            preset: the name of the variant, one of `transformer.network.config.PRESETS`.
-            sources: texts.
-            targets: texts; None for each target that is not typed.
-            sizes: the fields of the configuration that differ from the preset, with their values.
+            preset: the name of a preset of `TransformerConfig`: `vanilla`, `pytorch` or `shared_heads`.
+            sources: the texts with the words of the source.
+            targets: the texts with the words of the target; an item may be None. If there is no text, the words of `sources`
+                are taken.
+            sizes: field of `TransformerConfig` → the value that replaces the preset's value.
 
         Raises:
             InputError: a value is not a list of texts; a text has more than 6,500 characters; or all words are whole numbers,
                 but not all are from 0 to 999.
-            ConfigError: there is no preset of that name, or `sizes` does not map names of fields to values. `config` checks
-                the fields.
+            ConfigError: there is no preset of that name, or `sizes` does not map names to values, or has the size of a
+                vocabulary. The fields and their values are checked when `config` is read.
         """
         if isinstance(sources, str):
             raise InputError("Sources must be a list of texts, not the text {text!r}.", text=sources)
@@ -181,15 +183,17 @@ class Untrained:
 
     @property
     def parameters(self) -> int:
-        """The number of parameters of the model, counted without building it. Raises as `config`."""
+        """The number of parameters of the model, counted without building it. Raises the same errors as `config`."""
         return parameters(self.config)
 
     def build(self, weights: "Weights | None" = None) -> Pipeline:
-        """The model, in evaluation mode, with the same weights each time. Raises as `config`.
+        """Build the model with its random weights, the same each time, and return its pipeline. The model is in evaluation
+        mode. Raises the same errors as `config`.
 
         Args:
-            weights: the weights of models of the same preset and sizes that were built before. The weights of this model are
-                added. Models share the memory of equal weights, so never write to them. By default nothing is shared.
+            weights: a store of the weights of earlier models with the same preset and sizes. Weights of this model that are not
+                in the store are added to it. Models share the memory of stored weights, so never write to them. None to share
+                no weights.
         """
         config = self.config
         with _Sampled(Weights() if weights is None else weights, config.initialization == "xavier"):
@@ -199,7 +203,7 @@ class Untrained:
 
 
 class Weights:
-    """The random weights that models of one preset and sizes share, numbered in the order in which they are initialised.
+    """A store of the random weights that models of one preset and sizes share, numbered in the order of initialisation.
 
     Such models differ only in their vocabularies, so their weights are equal, except those whose shape depends on a vocabulary.
     Sampling 44 million weights takes half a second; building another model from sampled weights takes 0.02 s.
@@ -214,8 +218,8 @@ class Weights:
         return sum({values.data_ptr(): values.nbytes for values in self._tensors.values()}.values())
 
     def fill(self, number: int, tensor: Tensor, sample: Callable[[], object]) -> None:
-        """Let `tensor` use the memory of the stored weights with this number. If these are missing or have another shape, call
-        `sample`, which samples new values into `tensor`; store them if the number is new."""
+        """Make `tensor` use the memory of the stored weights with this number. If no weights are stored under the number, or
+        their shape differs, call `sample`, which samples new values into `tensor`; store these if the number is new."""
         known = self._tensors.get(number)
         if known is not None and known.shape == tensor.shape:
             tensor.data = known

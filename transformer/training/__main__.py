@@ -45,9 +45,9 @@ def run(name: str, recipe: Recipe, out: Path, runs: Path, resume: bool, command:
         name, recipe: name and recipe of the model.
         out: folder for the checkpoint, and for its snapshots in `snapshots/`; created if missing.
         runs: folder for the state of a stopped run; created if missing.
-        resume: continue from that state instead of starting again.
-        command: the command line of the run, for the model's card.
-        corpus: the pairs to learn from; None for a recipe whose task has a rule.
+        resume: continue from the state in `runs` instead of starting again.
+        command: the command line of the run, for the card (the record of the training) in the checkpoint.
+        corpus: the pairs of a file to learn from; None for a recipe whose task makes its pairs by a rule.
 
     Raises:
         CheckpointError: a folder cannot be written to (checked before training starts); there is no state to resume, or it
@@ -103,10 +103,11 @@ def check_writable(folder: Path) -> None:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Callable[[], None]]:
-    """Within this context, Ctrl-C raises nothing at once; the yielded function raises `KeyboardInterrupt` after a Ctrl-C.
+    """A context in which Ctrl-C does not interrupt at once. It yields a function that raises `KeyboardInterrupt` if Ctrl-C was
+    pressed in the context.
 
-    Otherwise it could interrupt an optimiser step between two parameters. Such a half step can be neither saved nor repeated,
-    so a resumed run would end with other weights.
+    Outside the context, Ctrl-C could interrupt an optimiser step between two parameters. Such a half step can be neither saved
+    nor repeated, so a resumed run would end with other weights.
     """
     signals: list[int] = []
 
@@ -122,8 +123,8 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measures of the
-    heads. `per_form`: how many pairs of each form, if there are so many (`held_out_pairs`)."""
+    """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measurements of
+    the heads. `per_form` is the number of pairs in each group, as in `held_out_pairs`."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,
@@ -137,7 +138,7 @@ def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipel
 
 def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accuracy, Pipeline]:
     """Test a translator on the held-out sentences of its corpus. Returns its accuracy, and a pipeline whose card has all
-    measurements. The translator's snapshots are read from the folder `out`."""
+    measurements. The heads of its snapshots, which are read from the folder `out`, are measured too."""
     # These modules are imported only here, because they need packages that nothing else needs.
     from transformer.training.alignment import alignment_measures
     from transformer.training.translation import exact, translated, translation_measures
@@ -163,11 +164,11 @@ def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accu
 
 
 def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> Accuracy:
-    """Test the checkpoint `name` in the folder `out`, rewrite its card, and return its accuracy. With a corpus, it is tested as
-    a translator.
+    """Test the checkpoint `name` in the folder `out`, rewrite its card (the record of the training), and return its accuracy.
+    With a corpus, the model is tested as a translator of the corpus's sentences.
 
     Raises:
-        HeadlightError: there is no such checkpoint.
+        HeadlightError: there is no such checkpoint, or it cannot be written.
     """
     pipeline = Pipeline.load(out / f"{name}{SUFFIX}")
     if corpus is not None:
@@ -179,13 +180,14 @@ def test_again(name: str, recipe: Recipe, out: Path, corpus: Corpus | None) -> A
 
 
 def save_snapshot(training: Training, out: Path) -> None:
-    """Save the current model as a snapshot, in the folder `snapshots` of `out`."""
+    """Save the current model as a snapshot: a checkpoint in `snapshots/` in the folder `out`, named by model and step."""
     path = out / "snapshots" / training.name / f"{training.step:06d}{SUFFIX}"
     training.pipeline().save(path, training.recipe.snapshots_stored_as)
 
 
 def report(name: str, tested: Accuracy, minutes: float) -> str:
-    """The table printed after a run: minutes, exact answers by form, and some wrong answers."""
+    """The text printed after a run of the model `name`: minutes, exact answers in each group of pairs, and up to five wrong
+    answers."""
     lines = [f"{name}: {minutes:.1f} min, {tested.right} of {tested.total} held-out pairs exact ({tested.share:.2%})"]
     lines += [f"  {form:<24} {right:>5} / {total:<5} {right / total:.2%}" for form, (right, total) in tested.by_form.items()]
     lines += [f"  wrong: {pair.source!r} → {answer!r}, not {pair.target!r}" for pair, answer in tested.wrong[:5]]
@@ -193,8 +195,13 @@ def report(name: str, tested: Accuracy, minutes: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None, recipes: Mapping[str, Recipe] = RECIPES) -> int:
-    """Run the command line, and return the exit status: 0, or 130 after Ctrl-C. An invalid request exits with status 2 and a
-    message. `recipes` has the recipe of each model that can be trained, by its name."""
+    """Run the command `python -m transformer.training`, and return the exit status: 0, or 130 after Ctrl-C. An invalid request
+    exits with status 2 and a message.
+
+    Args:
+        arguments: the arguments of the command; None for those that the process was started with.
+        recipes: name → recipe of each model that can be trained.
+    """
     parser = argparse.ArgumentParser(prog="python -m transformer.training", description="Train a shipped model again.")
     parser.add_argument("model", nargs="*", metavar="MODEL", help=f"one or more of {', '.join(recipes)}")
     parser.add_argument("--all", action="store_true", help="every model that needs no --data, one after the other")

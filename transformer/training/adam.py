@@ -26,7 +26,7 @@ class Moments(NamedTuple):
 
 
 class Adam:
-    """Moves parameters against their gradients, each weight by about the learning rate.
+    """The optimiser Adam: a step moves each weight against its gradient, by about the learning rate.
 
         optimizer = Adam(model.parameters())
         loss.backward()
@@ -38,7 +38,7 @@ class Adam:
 
     Attributes:
         parameters: the parameters, as a list.
-        moments: parameter → its moments; zeros before the first step.
+        moments: parameter → its running means; zeros before the first step.
         number: number of steps done.
     """
 
@@ -54,7 +54,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """Take one step. A parameter without a gradient does not change."""
+        """Take one step with the gradients in `parameter.grad`. A parameter without a gradient does not change."""
         self.number += 1
         # Both means start at 0, so they are too small at first.
         mean_share, square_share = (1 - beta**self.number for beta in BETAS)

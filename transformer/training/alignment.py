@@ -1,4 +1,4 @@
-"""Measure how well the heads of a translator align words. Two simple baselines are measured, too; all goes into its card."""
+"""Measure how well the heads of a translator align words, and compare them with two simple baselines."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ PAIRS, ROUNDS = 40_000, 5  # training of IBM model 1: pairs of the corpus, and r
 
 
 def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
-    """The alignment error (`alignment_error`, 0 to 1) of each cross-attention head on aligned sentences, `[layer, head]`. The
-    decoder reads the translation."""
+    """The alignment error rate (0 to 1) of each cross-attention head, [layer, head], on sentences whose words were aligned by
+    hand. The decoder reads the translation."""
     traces = [pipeline.trace(sentence.source, sentence.target) for sentence in sentences]
     config = pipeline.config
     errors = np.zeros((config.decoder_layers, config.heads))
@@ -36,8 +36,8 @@ def head_errors(pipeline: Pipeline, sentences: Sequence[Aligned]) -> PerHead:
 
 
 def word_model_links(corpus: Corpus, sentences: Sequence[Aligned]) -> list[Links]:
-    """For each sentence, the links of words that IBM model 1 makes (Brown et al. 1993). The model is trained on pairs of the
-    corpus and on the sentences, and learns only how often two words stand in the same pair.
+    """For each sentence, the links between source and target words that IBM model 1 makes (Brown et al. 1993), as a baseline.
+    The model is trained on pairs of the corpus and on the sentences, and learns only how often two words are in the same pair.
 
     Raises:
         InputError: the package `nltk`, which trains the model, is not installed.
@@ -70,11 +70,11 @@ def _most_probable(
 
 
 def alignment_measures(pipeline: Pipeline, corpus: Corpus, snapshots: Mapping[int, Pipeline]) -> dict[str, dict[str, Any]]:
-    """What the card says about alignment, under the key `alignment`: the error of each head, of both baselines, and of each
-    head in each snapshot. The layer and the head with the smallest error are counted from 1.
+    """The measurements of word alignment for `Card.measures`, under the key `alignment`: the error of each head, of both
+    baselines, and of each head in each snapshot. `layer` and `head` of the smallest error are counted from 1.
 
     Args:
-        snapshots: number of training steps → the model after them.
+        snapshots: number of training steps → pipeline of the model after these steps.
     """
     sentences = read_alignments()
     errors = head_errors(pipeline, sentences)

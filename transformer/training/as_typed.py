@@ -1,4 +1,4 @@
-"""Sentence pairs as people type them: in small letters or in capitals, without a mark at the end, with numbers in digits, other
+"""Sentence pairs as people type them: in lower case or in capitals, without a mark at the end, with numbers in digits, other
 names and an emoji."""
 
 import random
@@ -48,15 +48,15 @@ EMOJI = (
 # Words that lose their last letter before a vowel.
 ELIDED = re.compile(r"\b([Dd]|(?:[Jj]us|[Ll]ors|[Pp]uis)?[Qq]u)e (?=[AEIOU])")
 CAPITALS = 0.2  # share of sentences in a hurry that are in capitals instead of small letters
-NO_END, NO_APOSTROPHE = 0.5, 0.2  # shares of sentences in small letters that also lose their last mark, or their apostrophes
+NO_END, NO_APOSTROPHE = 0.5, 0.2  # shares of sentences in a hurry that also lose their last marks, and their apostrophes
 INVENTED = 0.5  # share of the other names that are invented, so that the model learns to copy a name that it has never read
 MORE_NAMES, FEWER_EMOJI = 2.0, 0.15  # times the share of the pairs that are in a hurry
 
 
 def as_typed(pair: Pair, share: float, rng: random.Random) -> Pair:
-    """A pair that may differ from the given one in four ways: its number is another one, in digits; its names are others; its
-    source is written in a hurry; and both sides end with an emoji. `share` is the probability of the first and of the third, 0
-    to 1; the second has `MORE_NAMES` times that, and the last `FEWER_EMOJI` times."""
+    """The sentence pair with up to four random changes: another number, in digits, with the probability `share` (0 to 1); other
+    names, with twice this probability; the source typed in a hurry (`in_a_hurry`), with the probability `share`; an emoji at
+    the end of both sides, with 0.15 times this probability."""
     if rng.random() < share:
         pair = with_other_number(pair, rng)
     if rng.random() < share * MORE_NAMES:
@@ -70,20 +70,21 @@ def as_typed(pair: Pair, share: float, rng: random.Random) -> Pair:
 
 
 def in_a_hurry(source: str, rng: random.Random) -> str:
-    """A sentence in small letters or in capitals. It may lose the marks at its end, and its apostrophes."""
+    """The sentence in lower case or, less often, in capitals. At random it also loses the marks at its end, its apostrophes, or
+    both."""
     source = source.upper() if rng.random() < CAPITALS else source.lower()
     source = without_end(source) if rng.random() < NO_END else source
     return source.replace("'", "") if rng.random() < NO_APOSTROPHE else source
 
 
 def without_end(source: str) -> str:
-    """A sentence without the marks at its end; a text of marks alone keeps them."""
+    """A sentence without `.`, `!` and `?` at its end; a text of these marks alone is returned unchanged."""
     return source.rstrip(".!?").rstrip() or source
 
 
 def with_other_number(pair: Pair, rng: random.Random) -> Pair:
-    """A pair with a random number from 2 to 9999 in digits, in place of the one number that both sides name, in digits or in a
-    word of `NUMBERS`. The pair itself if there is no such number."""
+    """The sentence pair with a random number from 2 to 9999 in digits, in place of its number, which may be in digits or a word
+    such as "three". Returned unchanged unless each side has exactly one number, and both are equal."""
     source = [match for match in re.finditer(r"\w+", pair.source) if _is_number(match[0], NUMBERS)]
     target = [match for match in re.finditer(r"\w+", pair.target) if _is_number(match[0], NUMBERS.values())]
     if len(source) != 1 or len(target) != 1:
@@ -96,8 +97,9 @@ def with_other_number(pair: Pair, rng: random.Random) -> Pair:
 
 
 def with_other_name(pair: Pair, rng: random.Random) -> Pair:
-    """A pair with another name, listed or invented, in place of each name of `NAMES` that both sides have equally often. French
-    words before a name that begins with a vowel lose their last letter, as in "d'Anna"."""
+    """The sentence pair with another name, listed or invented, in place of Tom, Mary and Boston, each only if both sides have
+    it equally often. If the new name begins with a vowel, French words such as "de" before it lose their last letter:
+    "d'Anna"."""
     source, target = pair.source, pair.target
     for known, others in NAMES.items():
         pattern = re.compile(rf"\b{known}\b")
@@ -111,7 +113,7 @@ def with_other_name(pair: Pair, rng: random.Random) -> Pair:
 
 
 def invented_name(known: str, rng: random.Random) -> str:
-    """A name of two or three syllables in place of the known one; it ends with "a" in place of a woman's name."""
+    """A random name of two or three syllables that replaces the name `known`. It ends with "a" if `known` is "Mary"."""
     syllables = [rng.choice(ONSETS.split()) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
     syllables[0] = syllables[0][-1] if rng.random() < 0.2 else syllables[0]  # a fifth begin with a vowel
     last = "" if rng.random() < 0.5 else rng.choice(LAST)

@@ -30,21 +30,22 @@ LENGTHS = (4, 7, 10)
 
 
 class Sentence(NamedTuple):
-    """An English sentence and all its translations in the file."""
+    """An English sentence and all its French translations in a file of sentence pairs."""
 
     source: str
     targets: tuple[str, ...]
 
 
 class Corpus(Task):
-    """The pairs of a file. There is no rule for the right answer, so `solve` returns None. Texts of more than 62 tokens are
-    left out.
+    """A task whose pairs come from a file of sentences and translations. There is no rule for the right answer, so `solve`
+    returns None. Texts of more than 62 tokens are left out.
 
     Args:
         name: the name of the task.
         sentences: sentences with their translations.
-        vocabulary: the pieces of both languages.
-        description, accepts: as in `Task`.
+        vocabulary: the pieces of words of both languages.
+        description: one line that names the input and the output.
+        accepts: what a person may type, as a clause.
 
     Raises:
         InputError: there is no pair to train on, or no held-out pair.
@@ -84,7 +85,7 @@ class Corpus(Task):
 
     @property
     def known_pairs(self) -> Sequence[Pair]:
-        """All pairs to learn from, in the order of the file."""
+        """All pairs of the training split, in the order of the file."""
         return self._pairs["train"]
 
     def sample(self, rng: random.Random) -> Pair:
@@ -94,11 +95,12 @@ class Corpus(Task):
         return None
 
     def is_held_out(self, source: str) -> bool:
-        """Whether an English sentence, with all its translations, is kept from training."""
+        """Whether an English sentence, with all its translations, is held out: kept for tests, not used for training."""
         return is_held_out(source)
 
     def pairs(self, split: Split, seed: int | str) -> Iterator[Pair]:
-        """An endless iterator of pairs of one split, in random order; each pair comes once before any comes again."""
+        """An endless iterator of pairs of one split, in random order; each pair comes once before any comes again. The same
+        seed gives the same order."""
         rng, order = random.Random(f"{self.name}/{split}/{seed}"), list(self._pairs[split])
         while True:
             rng.shuffle(order)
@@ -106,13 +108,13 @@ class Corpus(Task):
 
 
 def is_held_out(source: str) -> bool:
-    """Whether an English sentence is in the hundredth of all sentences that no model is trained on."""
+    """Whether an English sentence is held out: a hash of it puts it in the 1 % of sentences that no model is trained on."""
     few, of = HELD_OUT
     return int(hashlib.sha256(source.encode()).hexdigest()[:8], 16) % of < few
 
 
 def form_of(source: str) -> str:
-    """The group of a sentence in a test, by its number of words: `1 to 4 words`, …, `11 words or more`."""
+    """The group in which a sentence is counted in a test, by its number of words: `1 to 4 words`, …, `11 words or more`."""
     count = len(source.split())
     least = 1
     for most in LENGTHS:
@@ -123,8 +125,9 @@ def form_of(source: str) -> str:
 
 
 def read_corpus(path: Path) -> list[Sentence]:
-    """The English sentences of a file with tabs between its columns (English, translation; others are ignored), in the order of
-    the file. Each comes once, with all its translations. Lines with an empty sentence are left out.
+    """The English sentences of a file, in the order of the file, each once with all its translations. A line has an English
+    sentence, a tab and a translation; more columns are ignored. Lines with an empty sentence are left out. A file with the
+    ending `.gz` is decompressed.
 
     Raises:
         InputError: there is no such file, or it is a folder; it cannot be read; or a line has no tab.
@@ -148,9 +151,10 @@ def read_corpus(path: Path) -> list[Sentence]:
 
 
 def pieces_of(texts: Iterable[str], count: int) -> Subwords:
-    """A vocabulary of `count` pieces of words, made by byte-pair encoding, which merges the most frequent neighbours first.
+    """A vocabulary of `count` pieces of words for these texts, made by byte-pair encoding, which merges the most frequent pair
+    of neighbours first.
 
-    The library `tokenizers` counts the pairs. It is needed only here: `Subwords` reads texts without it.
+    The library `tokenizers` makes the pieces. It is needed only here: `Subwords` splits texts without it.
 
     Raises:
         InputError: `tokenizers` is not installed, or the texts give fewer than `count` pieces.
@@ -191,7 +195,7 @@ def _runs_of(text: str) -> Iterator[str]:
 
 
 def open_corpus(name: str, path: Path, pieces: int | Subwords) -> Corpus:
-    """The corpus in a file.
+    """The corpus in a file of sentence pairs, which `read_corpus` reads.
 
     Args:
         name: the name of the task.
@@ -199,7 +203,7 @@ def open_corpus(name: str, path: Path, pieces: int | Subwords) -> Corpus:
         pieces: the vocabulary of the corpus; or the number of pieces, to make a vocabulary from the training pairs.
 
     Raises:
-        InputError: as in `read_corpus`, `pieces_of` and `Corpus`.
+        InputError: the file is missing or cannot be read; it has too few pairs; or a vocabulary cannot be made (`pieces_of`).
     """
     sentences = read_corpus(path)
     if isinstance(pieces, int):

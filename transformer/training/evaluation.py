@@ -1,4 +1,4 @@
-"""Measure a trained model: exact answers on held-out pairs, and what its heads attend to."""
+"""Measure a trained model: its exact answers to held-out pairs, and what its heads attend to."""
 
 import itertools
 from collections import Counter
@@ -18,11 +18,11 @@ Item = TypeVar("Item")
 
 
 class Accuracy(NamedTuple):
-    """The exact matches of a test.
+    """How many pairs (a source and its right answer) a model answered exactly in a test.
 
     Attributes:
         right, total: number of pairs answered exactly, and number of all pairs.
-        by_form: form or detail of a pair (`Pair.strata`) → (number answered exactly, number of all).
+        by_form: group of pairs (`Pair.strata`), such as "length 7" → (number answered exactly, number of all).
         wrong: up to 20 pairs that were answered wrongly, each with the wrong answer.
     """
 
@@ -41,7 +41,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy(pipeline: Pipeline, pairs: Iterable[Pair], batch_size: int = 256) -> Accuracy:
-    """How many pairs the model answers exactly. It answers the sources greedily, `batch_size` at a time."""
+    """How many pairs the model answers exactly by greedy decoding, with `batch_size` sources in a batch."""
     pairs, all_right = list(pairs), 0
     right, total, wrong = Counter[str](), Counter[str](), []
     # Sources of similar length share a batch, so it has little padding.
@@ -59,8 +59,8 @@ def accuracy(pipeline: Pipeline, pairs: Iterable[Pair], batch_size: int = 256) -
 
 
 def held_out_pairs(task: Task, per_form: int, seed: int | str = "test", most_samples: int = 20_000) -> list[Pair]:
-    """Distinct held-out pairs, `per_form` or more of each form and each detail; fewer if the task has no more, or if a form is
-    too rare among `most_samples` pairs."""
+    """Different pairs that are not used for training: at least `per_form` of each group in which accuracy is reported
+    (`Pair.strata`); fewer of a group that is too rare among `most_samples` sampled pairs."""
     chosen: dict[str, Pair] = {}
     counts = Counter[str]()
     # The number of samples is limited, because a form may be rare, or have fewer held-out sources than `per_form`.
@@ -74,7 +74,8 @@ def held_out_pairs(task: Task, per_form: int, seed: int | str = "test", most_sam
 
 
 def head_measures(pipeline: Pipeline, task: Task, pairs: Iterable[Pair]) -> dict[str, dict[str, PerHead]]:
-    """Kind of attention → measure → mean over the pairs, per layer and head. The decoder reads the right answer."""
+    """What heads attend to: kind of attention (`encoder`, `decoder`, `cross`) → measure (`analysis.head_measures.measure`) →
+    mean over the pairs, [layer, head]. The decoder reads the right answer (teacher forcing)."""
     measures: dict[str, list[dict[str, PerHead]]] = {str(kind): [] for kind in Kind}
     for pair in pairs:
         trace = pipeline.trace(pair.source, pair.target)
@@ -87,8 +88,8 @@ def head_measures(pipeline: Pipeline, task: Task, pairs: Iterable[Pair]) -> dict
 
 
 def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[str, dict[str, float | int]]]:
-    """Kind → measure → `layer`, `head` and `value` of the head with the largest value. Layers and heads are counted from 1, as
-    on the pages."""
+    """Kind of attention → measure → `layer`, `head` and `value` of the head with the largest value. Layers and heads are
+    counted from 1. `measures` is a result of `head_measures`."""
     return {
         kind: {
             name: {"layer": layer + 1, "head": head + 1, "value": round(float(values[layer, head]), 4)}
@@ -100,8 +101,9 @@ def strongest_heads(measures: dict[str, dict[str, PerHead]]) -> dict[str, dict[s
 
 
 def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
-    """How much attention each cross-attention head moves to the other noun when the adjective changes (`shift`), in the row
-    that predicts the pronoun: mean over the pairs, `[layer, head]`."""
+    """For each cross-attention head, [layer, head]: how much attention it moves from one noun to another between two sentences
+    that differ only in the word that decides which noun a pronoun refers to (`shift`, −1 to 1). Measured at the query that
+    predicts the pronoun; mean over the pairs of sentences."""
     shifts = []
     for pair in pairs:
         rows = []
@@ -115,7 +117,8 @@ def head_shifts(pipeline: Pipeline, pairs: list[ReferencePair]) -> PerHead:
 
 
 def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair], edits: Sequence[Edit] = ()) -> float:
-    """Share of the sentences, 0 to 1, whose answer, written with these edits, has the right pronoun at the right index."""
+    """Share of the sentences in `pairs`, 0 to 1, whose greedy answer has the right pronoun at the right index. `edits` change
+    tensors while the answers are written."""
     expected = [
         (source, target, pronoun)
         for pair in pairs
@@ -133,7 +136,8 @@ def pronoun_accuracy(pipeline: Pipeline, pairs: list[ReferencePair], edits: Sequ
 
 
 def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str, PerHead]:
-    """Kind of attention → share of right pronouns while one head is silenced, per layer and head."""
+    """Kind of attention → for each head, [layer, head], the share of right pronouns (`pronoun_accuracy`) while the attention
+    weights of this head are set to 0."""
     config = pipeline.config
     shares: dict[str, PerHead] = {}
     for kind in Kind:
@@ -148,9 +152,10 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
 
 
 def card_measures(pipeline: Pipeline, task: Task, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """The head measures of a card: the strongest head by kind and measure, on `sentences` held-out pairs. In a task with
-    pronouns also the share of right pronouns, and the cross-attention head that moves the most attention to the other noun, on
-    `references` pairs of sentences."""
+    """Measurements of heads for `Card.measures`. `strongest`: the strongest head for each kind of attention and each measure,
+    on `sentences` held-out pairs. In a task with pronouns also `pronouns`: the share of right pronouns, and the cross-attention
+    head that moves the most attention to the noun that a pronoun refers to (`head_shifts`), on `references` pairs of
+    sentences."""
     pairs = list(itertools.islice(task.pairs("held-out", "heads"), sentences))
     measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, task, pairs))}
     reference_pairs = task.reference_pairs(references, "test")
@@ -169,8 +174,8 @@ def card_measures(pipeline: Pipeline, task: Task, sentences: int = 100, referenc
 
 
 def _silenced(pipeline: Pipeline, pairs: list[ReferencePair], layer: int, head: int) -> dict[str, Any]:
-    """The effect of silencing heads: the share of right pronouns without the given cross-attention head, without the head that
-    is needed most, and without each head."""
+    """The effect of setting a head's attention weights to 0: the share of right pronouns without the given cross-attention
+    head, without the head that is needed most, and without each head."""
     without = pronouns_without(pipeline, pairs)
     kind, needed = min(without.items(), key=lambda item: item[1].min())
     needed_layer, needed_head = np.unravel_index(needed.argmin(), needed.shape)
@@ -187,7 +192,7 @@ def _silenced(pipeline: Pipeline, pairs: list[ReferencePair], layer: int, head: 
 
 
 def batched(items: list[Item], size: int) -> Iterator[list[Item]]:
-    """Consecutive slices of at most `size` items."""
+    """An iterator over consecutive slices of the list, each with `size` items; the last may have fewer."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 

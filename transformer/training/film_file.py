@@ -1,4 +1,4 @@
-"""`OwnRun`: the frames of somebody's own training, and its file, which is safetensors with JSON in its metadata."""
+"""`OwnRun`: a recording of a training of any module, and its file: safetensors with JSON in the metadata."""
 
 import json
 from collections.abc import Mapping
@@ -23,10 +23,11 @@ Labels = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
 
 class OwnRun(NamedTuple):
-    """The frames of a training: what was recorded after some of its steps.
+    """A recording of a training: losses, and frames. A frame has the attention weights for some texts and the norms of the
+    parameters at one step.
 
     Attributes:
-        steps: the number of steps done at each frame.
+        steps: for each frame, the number of steps done.
         loss_steps, losses: for each loss that was noted, its step and its value.
         parts: names of the parameters.
         norms: the 2-norm of each parameter in each frame.
@@ -43,7 +44,7 @@ class OwnRun(NamedTuple):
     labels: Mapping[str, Labels]
 
     def weights(self, path: str, frame: int, text: int = 0) -> Float[np.ndarray, "head query key"]:
-        """The weights of an attention in one frame, for one text, both counted from 0. They are rounded to 1/255.
+        """The weights of the attention at `path`, rounded to 1/255, in one frame and for one text, both counted from 0.
 
         Raises:
             CheckpointError: there is no such attention.
@@ -59,16 +60,16 @@ class OwnRun(NamedTuple):
         return levels[frame, text].astype(np.float32) / 255
 
     def at(self, frame: int) -> float:
-        """The mean of the losses that were noted after the previous frame and up to this frame; NaN if there are no such
-        losses."""
+        """The loss at a frame, counted from 0: the mean of the losses that were noted after the frame before and up to this
+        frame; NaN if there are no such losses."""
         start = self.steps[frame - 1] if frame else -1
         between = (self.loss_steps > start) & (self.loss_steps <= self.steps[frame])
         return float(self.losses[between].mean()) if between.any() else float("nan")
 
 
 def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
-    """The contents of the file of a run. If there are more than `most_losses` losses, they are averaged in `most_losses` groups
-    of about equal size."""
+    """The contents of a file with the recording `run`, which `read_run` reads. If there are more than `most_losses` losses,
+    they are averaged in `most_losses` groups of about equal size."""
     steps, losses = run.loss_steps, run.losses
     if len(losses) > most_losses:
         groups = np.array_split(np.arange(len(losses)), most_losses)
@@ -82,10 +83,11 @@ def run_bytes(run: OwnRun, most_losses: int = MOST_LOSSES) -> bytes:
 
 
 def read_run(data: bytes, name: str = "run.safetensors") -> OwnRun:
-    """The training that `run_bytes` wrote. Every part is checked, because the file may come from anybody, and no code is run.
+    """The recording in `data`: the contents of a file that `run_bytes` made. The file may come from an untrusted source, so
+    every part is checked, and no code from the file is run.
 
     Raises:
-        CheckpointError: the data is not such a file; the message calls the file `name`.
+        CheckpointError: `data` is not such a file; the message calls the file `name`.
     """
     metadata, tensors = read_safetensors(data, name)
     file = ForeignFile(name, "the film of a training")

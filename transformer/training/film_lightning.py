@@ -1,4 +1,4 @@
-"""A callback of Lightning for a `Film`. It needs the package `lightning` or `pytorch-lightning`."""
+"""A callback of Lightning that records a `Film` of a training. It needs `lightning` or `pytorch-lightning`."""
 
 import importlib
 from contextlib import suppress
@@ -11,10 +11,10 @@ PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 
 
 def lightning_film(film: Film) -> Any:
-    """A callback that records a film of a training by Lightning: `Trainer(callbacks=[lightning_film(film)])`.
+    """A callback of Lightning that records attention weights during a training: `Trainer(callbacks=[lightning_film(film)])`.
 
     Args:
-        film: the film. Its file is written when the training ends.
+        film: the recorder, made for the module that is trained. Its file is written when the training ends.
 
     Raises:
         InputError: Lightning is not installed.
@@ -32,7 +32,7 @@ def lightning_film(film: Film) -> Any:
 
 
 def _callback() -> Any:
-    """Lightning's class of callbacks. Raises as `lightning_film`."""
+    """Lightning's class of callbacks. Raises the same error as `lightning_film`."""
     for package in PACKAGES:
         with suppress(ImportError):
             return importlib.import_module(package).Callback

@@ -1,4 +1,4 @@
-"""One gradient step in detail: the loss of each token, the gradient of one weight, and what Adam computes from it."""
+"""One gradient step in detail: the loss of each token, the gradient of one weight, and Adam's computation for that weight."""
 
 import copy
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ Batch = tuple[Int[Tensor, "_ _"], Int[Tensor, "_ _"]]
 
 
 class Weight(NamedTuple):
-    """One number of a model.
+    """One trained number of a model.
 
     Attributes:
         name: name of its parameter, as in the checkpoint.
-        index: its index in the parameter.
+        index: its index in the parameter, with one number for each axis, counted from 0.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Weight(NamedTuple):
 
 
 class StepSettings(NamedTuple):
-    """The settings of a step.
+    """The settings of an optimiser step.
 
     Attributes:
-        learning_rate: learning rate of this step.
+        learning_rate: learning rate of the step.
         smoothing: ε of label smoothing, 0 to 1.
-        clip: largest 2-norm of the gradient over all parameters.
+        clip: largest 2-norm of the gradient over all parameters; a longer gradient is scaled down.
     """
 
     learning_rate: float
@@ -55,12 +55,12 @@ class AdamUpdate(NamedTuple):
     """The numbers that Adam computes from the gradient of one weight (section 5.3).
 
     Attributes:
-        number: number of the step, from 1.
+        number: number of the step, counted from 1.
         gradient: the gradient after clipping.
         mean_before, square_before: the running means of the gradient and of its square, before this step.
         mean, square: the running means after this step.
         corrected_mean, corrected_square: `mean` and `square` divided by 1 − βᵗ, because both start at 0.
-        change: −learning rate · corrected mean / (√corrected square + ε).
+        change: the number added to the weight: −learning rate · corrected mean / (√corrected square + ε).
     """
 
     number: int
@@ -75,7 +75,8 @@ class AdamUpdate(NamedTuple):
 
 
 class OpenedStep(NamedTuple):
-    """One step of training on a batch, in double precision and without dropout.
+    """The numbers of one training step on a batch, in double precision and without dropout. Adam may have taken steps on
+    earlier batches before.
 
     Attributes:
         losses: cross-entropy of each target token, padding included, in nats, with label smoothing.
@@ -86,8 +87,8 @@ class OpenedStep(NamedTuple):
         loss: this mean after the steps on the earlier batches, before the step on the last batch.
         loss_after: this mean after the step on the last batch.
         value, value_after: the weight before and after the step.
-        gradient: derivative of the loss with respect to the weight, from autograd.
-        nudged: `loss` with the weight made smaller, and larger, by `NUDGE`.
+        gradient: derivative of the loss with respect to the weight, from autograd, before clipping.
+        nudged: `loss` with the weight made smaller, and larger, by 10⁻⁴.
         norms: name of a parameter → 2-norm of its gradient.
         norm: 2-norm of the gradient over all parameters, before clipping.
         update: Adam's computation for the weight.
@@ -110,7 +111,7 @@ class OpenedStep(NamedTuple):
 
     @property
     def finite_difference(self) -> float:
-        """The gradient of the weight as the slope between the two nudged losses, without autograd."""
+        """The gradient of the weight without autograd: the slope between the two losses in `nudged`."""
         return (self.nudged[1] - self.nudged[0]) / (2 * NUDGE)
 
 
@@ -119,14 +120,15 @@ def open_step(pipeline: Pipeline, batches: Sequence[Batch], weight: Weight, sett
 
     Args:
         pipeline: the pipeline of the model, which is not changed.
-        batches: ids of sources and of targets, with `<sos>` and `<eos>`. The returned step is taken on the last batch. Ordinary
-            steps on the earlier batches come first, so that Adam's running means are not 0.
+        batches: for each batch, the ids of its sources and of its targets, with `<sos>` and `<eos>`. The returned step is taken
+            on the last batch. Ordinary steps on the earlier batches come first, so that Adam's running means are not 0.
         weight: the weight whose gradient and change are returned.
         settings: the settings of all these steps.
 
     Raises:
-        InputError: `pipeline` is not a Pipeline, or there is no batch or no such weight.
-        ConfigError: a setting is not a number, is below 0 or above `LARGEST_SETTING`, or smoothing is above 1.
+        InputError: `pipeline` is not a Pipeline; `batches` is not a list of at least one pair of tensors of ids; or there is no
+            such weight.
+        ConfigError: a setting is not a number, is below 0 or above a million, or `smoothing` is above 1.
     """
     if not isinstance(pipeline, Pipeline):
         raise InputError("The pipeline must be a Pipeline, as `Pipeline.load` returns it, not {given!r}.", given=pipeline)
@@ -218,17 +220,17 @@ def _gradient(parameter: nn.Parameter, weight: Weight) -> float:
 
 
 def adam_update(number: int, gradient: float, mean: float, square: float, learning_rate: float) -> AdamUpdate:
-    """Adam's formula for one weight.
+    """The numbers that Adam computes for one weight in one step (section 5.3).
 
     Args:
-        number: number of the step, from 1.
+        number: number of the step, counted from 1.
         gradient: the gradient after clipping.
         mean, square: the running means before this step.
         learning_rate: learning rate of this step.
 
     Raises:
-        ConfigError: `number` is not a whole number from 1, or another argument is not a number with an absolute value of at
-            most `LARGEST_GRADIENT` (`learning_rate`: `LARGEST_SETTING`), or `square` or `learning_rate` is below 0.
+        ConfigError: `number` is not a whole number from 1; another argument is not a number, or its absolute value is above
+            10¹⁰⁰ (`learning_rate`: a million); or `square` or `learning_rate` is below 0.
     """
     within("number", checked("number", number, int), 1)
     signed, most = -LARGEST_GRADIENT, LARGEST_GRADIENT

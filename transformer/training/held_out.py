@@ -14,14 +14,15 @@ from transformer.validation import as_list, checked, within
 
 
 class HeldOut(NamedTuple):
-    """A test on pairs that are not used for training.
+    """The result of a test on pairs that are not used for training.
 
     Attributes:
         pairs: number of pairs.
-        loss: mean over the target tokens of all pairs, in nats, with label smoothing if `held_out` was called with it.
-        right_tokens: share of the target tokens that are the most probable token after the right tokens before them, 0 to 1.
-        exact: share of the pairs in which every target token is the most probable one, 0 to 1. These are the pairs that greedy
-            decoding answers right.
+        loss: mean cross-entropy over the target tokens of all pairs, in nats, with the label smoothing of the test.
+        right_tokens: share of the target tokens that are the most probable token if the decoder reads the right tokens before
+            them, 0 to 1.
+        exact: share of the pairs in which every target token is the most probable token, 0 to 1. Greedy decoding answers
+            exactly these pairs right.
     """
 
     pairs: int
@@ -31,7 +32,7 @@ class HeldOut(NamedTuple):
 
 
 def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-    """Ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded.
+    """The token ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded.
 
     Raises:
         InputError: `pipeline` is not a Pipeline, there is no pair, a value is not a Pair, or the model cannot read one of the
@@ -51,15 +52,15 @@ def batch_of(pipeline: Pipeline, pairs: Sequence[Pair]) -> tuple[Int[Tensor, "ba
 
 @torch.no_grad()
 def held_out(pipeline: Pipeline, pairs: Sequence[Pair], smoothing: float = 0.0) -> HeldOut:
-    """Test a model under teacher forcing: the decoder reads the right target.
+    """Test a model on pairs under teacher forcing (the decoder reads the right target), and return its loss and accuracy.
 
     Args:
         pipeline: the pipeline of the model.
-        pairs: at least one.
-        smoothing: ε of label smoothing, 0 to 1. With the ε of the model's training, this is the loss that training minimised.
+        pairs: at least one pair of a source and its right answer.
+        smoothing: ε of label smoothing, 0 to 1. With the ε of the model's training, the loss is the one that was minimised.
 
     Raises:
-        InputError: as in `batch_of`.
+        InputError: `pipeline` is not a Pipeline, there is no pair, a value is not a Pair, or the model cannot read a text.
         ConfigError: `smoothing` is not a number from 0 to 1.
     """
     smoothing = checked("smoothing", smoothing, float)

@@ -1,4 +1,4 @@
-"""A training that runs beside the program: it can be watched, paused, stopped, resumed and copied at any step.
+"""A training in a process of its own, which can be watched, paused, stopped, resumed and copied at any step.
 
     training = LiveTraining(LiveSettings(task="reverse"))
     training.start()
@@ -37,7 +37,7 @@ ALIVE = ("starting", "running", "paused", "stopping")
 
 @dataclass(frozen=True)
 class Copy:
-    """The model at one step.
+    """A copy of a model in training, after one of its steps.
 
     Attributes:
         step: optimiser steps done.
@@ -50,20 +50,20 @@ class Copy:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a training. It is immutable: each report makes a new one.
+    """The progress of a training. It is immutable: each report of the training makes a new Progress.
 
     Attributes:
-        status: `new` (not started), `starting`, `running`, `paused`, `stopping`, `stopped` (by `stop`), `done` (the last step,
-            or the limit on time), or `failed`.
+        status: `new` (not started), `starting`, `running`, `paused`, `stopping`, `stopped` (by `stop`), `done` (the last step
+            or the limit on time was reached), or `failed`.
         step, steps: steps done, and steps of the whole run.
         losses, rates: loss in nats and learning rate of each step, from the first.
         checks: (step, share of exact answers on held-out pairs) of each check.
-        seconds: time spent in steps.
+        seconds: time spent in training steps so far.
         steps_per_second: the present speed; 0 before the first report.
-        problem: why the training failed: `crashed`, or `diverged` (the loss is not finite any more).
+        problem: why the training failed: `crashed`, or `diverged` (the loss is no longer finite); else None.
         exit_code: exit code of a process that crashed; negative for a signal.
         view: the model's latest answer to the watched text, with its attention weights; None before the first answer.
-        unreadable: if the watched text cannot be read, the text and the reason; else None.
+        unreadable: if the model cannot read the watched text, the text and the reason; else None.
         copy: the latest copy of the model; None before the first copy.
     """
 
@@ -83,7 +83,7 @@ class Progress:
 
     @property
     def alive(self) -> bool:
-        """Whether the training has a process."""
+        """Whether the training has a process, which may also be starting, paused or stopping."""
         return self.status in ALIVE
 
     @property
@@ -93,16 +93,16 @@ class Progress:
 
 
 class LiveTraining:
-    """One training. All methods return at once unless they say otherwise, and can be called from any thread. `pause`, `go` and
-    `watch` do nothing unless the status is `running` or `paused`.
+    """A training in a process of its own. All methods can be called from any thread, and return at once, except `join` and
+    `copy`. `pause`, `go` and `watch` do nothing unless the status is `running` or `paused`.
 
     Args:
         settings: the settings of the run.
         on_end: called without arguments, in another thread, each time the process has ended.
-        niceness: niceness of the process, from 0 (the priority of this process) to 19 (the lowest priority).
+        niceness: how much lower the priority of the process is, from 0 (as high as that of this process) to 19 (the lowest).
 
     Attributes:
-        settings: as given.
+        settings: the settings of the run.
         progress: the latest progress.
     """
 
@@ -118,12 +118,13 @@ class LiveTraining:
 
     @property
     def can_resume(self) -> bool:
-        """Whether `start` continues from the last state, with the same losses as a run without a stop."""
+        """Whether `start` continues from the last state that the process sent, with the same losses as a run without a stop.
+        If False, `start` begins at step 0."""
         return bool(self._state) and self.progress.status in ("stopped", "failed") and self.progress.problem != "diverged"
 
     def start(self) -> None:
-        """Start the process. A run that was stopped or has crashed continues from its last state, if it has one; any other run
-        begins at step 0. Does nothing while there is a process."""
+        """Start the process. A run that was stopped or has crashed continues from its last state, if it has sent a state; any
+        other run begins at step 0. Does nothing if `progress.alive` is True."""
         with self._changed:
             if self.progress.alive:
                 return
@@ -150,12 +151,13 @@ class LiveTraining:
         self._command("go")
 
     def watch(self, text: str) -> None:
-        """Request the model's present answer to a text. It is stored in `progress.view`, or an error in
-        `progress.unreadable`."""
+        """Request the model's present answer to a text. The answer is stored in `progress.view`; if the model cannot read the
+        text, the reason is stored in `progress.unreadable`."""
         self._command("watch", text=text)
 
     def stop(self) -> None:
-        """Tell the process to end, and keep what is needed to resume. It ends within two seconds; `join` waits for it."""
+        """Tell the process to end, and keep the state from which `start` can resume. The process ends within two seconds;
+        `join` waits for this."""
         with self._changed:
             process, status = self._process, self.progress.status
             if process is None or status not in ("starting", "running", "paused"):
@@ -170,7 +172,7 @@ class LiveTraining:
         killer.start()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait until the process has ended, at most `seconds`. Returns whether it has ended."""
+        """Wait until the process has ended, at most `seconds` (None for no limit). Returns whether it has ended."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)

@@ -27,7 +27,7 @@ class LiveView:
         ended: whether the model ended its answer with `<eos>`.
         written: the tokens of the answer, and `<eos>` if the model wrote it.
         probabilities: the probability of each token of `written`.
-        right: the right answer; None if the text is not in the language of the task.
+        right: the right answer; None if the task that the model learns does not define it.
         tokens: kind of attention → the tokens of its queries and of its keys.
         weights: kind of attention → weights of all heads, [layer, head, query, key].
         allowed: kind of attention → True where a query may attend to a key, with the axes of `weights`.
@@ -45,7 +45,7 @@ class LiveView:
     allowed: dict[str, np.ndarray]
 
     def to_bytes(self) -> bytes:
-        """The contents of a safetensors file, which `from_bytes` reads."""
+        """This view as the contents of a safetensors file, which `from_bytes` reads."""
         tensors = {f"weights/{kind}": torch.from_numpy(values) for kind, values in self.weights.items()}
         tensors |= {f"allowed/{kind}": torch.from_numpy(values) for kind, values in self.allowed.items()}
         return save(tensors, {"view": json.dumps({name: getattr(self, name) for name in PARTS})})

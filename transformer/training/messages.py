@@ -9,12 +9,12 @@ from typing import IO, Any, NamedTuple
 
 
 class Message(NamedTuple):
-    """One message.
+    """One message between the process of a live training and the program that started it.
 
     Attributes:
-        kind: the kind of message, such as `steps`.
+        kind: the kind of message, such as `pause` (a command) or `steps` (a report).
         values: named values of the types that JSON has.
-        data: the contents of a file that is sent with the message.
+        data: the contents of a file that is sent with the message; may be empty.
     """
 
     kind: str
@@ -23,7 +23,7 @@ class Message(NamedTuple):
 
 
 def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None:
-    """Write one message.
+    """Write one message to the stream: its kind, the contents of a file or nothing (`data`), and named values of JSON's types.
 
     Raises:
         OSError: the other process has ended.
@@ -35,7 +35,7 @@ def send(stream: IO[bytes], kind: str, data: bytes = b"", **values: Any) -> None
 
 
 def receive(stream: IO[bytes]) -> Message | None:
-    """Wait for the next message; None if the other process has ended."""
+    """Wait for the next message in the stream, and return it; None if the other process has ended."""
     line = stream.readline()
     if not line.endswith(b"\n"):
         return None

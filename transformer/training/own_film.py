@@ -1,4 +1,4 @@
-"""`Film`: snapshots of anybody's training, in one file that the page *Watch it learn* opens.
+"""`Film`: a recording of the training of any module, in one file that the page *Watch it learn* opens.
 
     film = Film(model, (source_ids, target_ids), every=100, path="run.safetensors")
     for batch in batches:
@@ -6,8 +6,8 @@
         film(loss)              # the one line in the loop
     film.save()
 
-Each snapshot, called a frame, has the attention weights of some texts and the norm of every parameter. The model may be any
-module whose attentions `transformer.watch` recognises.
+The film consists of frames. A frame has the attention weights for some texts, and the norm of every parameter, at one step.
+The model may be any module whose attentions `transformer.watch` recognises.
 """
 
 import math
@@ -37,24 +37,24 @@ NONE = "This module has no attention that is recognised; name its weights with n
 
 
 class Film:
-    """Records frames of a training: the attention weights of some texts, and the norms of the parameters. Call it once
+    """Records a training as frames: the attention weights for some texts, and the norms of the parameters. Call the film once
     after each step, and `save` at the end.
 
-    The first frame is taken at once, and the last by `save`. Between them, a frame is due every `every` steps. It is taken
-    later if all frames would otherwise take more than `share` of the run's time. If there are more frames than fit into the
-    file, every second one is dropped, and `every` is doubled. At most 20,000 losses are written, in at most a quarter of the
-    file; if there are more, they are averaged in groups. If a frame fails, for example because memory is short, a warning says
-    why, no more frames are taken, and the training goes on.
+    The first frame is taken at once, and the last by `save`. Between them, a frame is due every `every` steps. It is delayed if
+    all frames would otherwise take more than `share` of the training time. If there are more frames than fit into the file,
+    every second frame is dropped, and `every` is doubled. At most 20,000 losses are written, in at most a quarter of the file;
+    more losses are averaged in groups. If a frame fails, for example because memory is short, a warning gives the reason, no
+    more frames are taken, and the training goes on.
 
     Args:
-        model: the module that is trained. For a frame it is run in evaluation mode; then it is in its former mode again.
-        texts: what the module is called with for a frame: a tensor, several in a tuple, or a mapping of names to tensors, such
-            as a tokenizer returns.
+        model: the module that is trained. For a frame it runs in evaluation mode; then its former mode is restored.
+        texts: the arguments with which the module is called for a frame: a tensor, several in a tuple, or a mapping of names to
+            tensors, such as a tokenizer returns.
         every: steps between two frames.
         path: where `save` writes the file.
-        tokens, names: labels of the tokens and names of tensors (`transformer.watch`).
-        megabytes: the most that the file may take, in units of 2²⁰ bytes.
-        share: the share of the run's time that frames may take, above 0 and up to 1. With 1, no frame is left out.
+        tokens, names: labels of the tokens, and names of the axes of tensors, as in `transformer.watch`; None to give none.
+        megabytes: the largest size of the file, in units of 2²⁰ bytes.
+        share: the share of the training time that frames may take, above 0 and up to 1. With 1, no frame is delayed.
 
     Attributes:
         step: number of the last step.
@@ -62,7 +62,7 @@ class Film:
         frame_bytes: bytes of one frame.
         most_frames: how many frames fit into the file.
         seconds: time that the frames have taken so far.
-        failed: whether a frame after the first failed.
+        failed: whether a frame after the first frame failed.
 
     Raises:
         InputError: the module fails on the texts, or has no attention that is recognised; an argument is not valid; or fewer
@@ -115,10 +115,10 @@ class Film:
 
         Args:
             loss: the loss of the step: a number, or a tensor with one. None if it is not known.
-            step: the number of the step; by default one more than the last.
+            step: the number of the step; None for one more than the last step.
 
         Raises:
-            InputError: the loss is not a number; or the step is not a whole number, or is before the last one.
+            InputError: the loss is not a number; or the step is not a whole number, or is below the last step.
         """
         count = self.step + 1 if step is None else step
         if isinstance(count, bool) or not isinstance(count, Integral) or count < self.step:
@@ -132,7 +132,7 @@ class Film:
             self._due = count + self.every
 
     def note_loss(self, loss: Any) -> None:
-        """Note the loss of the present step.
+        """Record the loss of the present step.
 
         Raises:
             InputError: `loss` is not a number.
@@ -148,7 +148,7 @@ class Film:
         self._losses.append(value)
 
     def run(self) -> OwnRun:
-        """The frames and losses that are recorded so far."""
+        """The recording so far: its frames and losses."""
         weights = {path: np.stack([frame[path] for frame in self._weights]) for path in self.first.attentions}
         labels = {path: self._labels(path) for path in self.first.attentions}
         return OwnRun(
@@ -165,7 +165,7 @@ class Film:
         """Record the last frame, and write the file.
 
         Args:
-            path: where to write the file, if not to the path of the film.
+            path: where to write the file; None for the path that the constructor was given.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -177,7 +177,7 @@ class Film:
     # --- one frame -----------------------------------------------------------------------------------------------------------
 
     def _record_or_warn(self) -> None:
-        """Record a frame. If this fails, warn: a training of hours must not end because of its film."""
+        """Record a frame. If this fails, only warn: a training of hours must not end because of its film."""
         if self.failed:
             return
         try:
@@ -232,13 +232,13 @@ class Film:
 
 
 def may_record(spent: float, frames: int, elapsed: float, share: float) -> bool:
-    """Whether one more frame keeps all frames within their share of the time, if it takes as long as the earlier frames on
-    average.
+    """Whether all frames stay within their share of the training time after one more frame, which is assumed to take as long
+    as the earlier frames on average.
 
     Args:
         spent: seconds that the frames have taken.
         frames: the number of these frames.
-        elapsed: seconds of the run, with the frames.
+        elapsed: seconds since the recording began, including the frames.
         share: the share of the time that frames may take, above 0 and up to 1. With 1, the result is True.
     """
     return share == 1 or spent + spent / frames <= share * elapsed
@@ -292,7 +292,8 @@ def _tensors(values: Any) -> Iterator[Tensor]:
 
 
 def _check_place(path: Path) -> None:
-    """Make the folder of this path and check that a file can be written there: a training must not end without its film."""
+    """Make the folder of this path and check that a file can be written there: a training must not end without its film. Raises
+    `InputError` if not."""
     try:
         place = as_place(path)
         place.parent.mkdir(parents=True, exist_ok=True)

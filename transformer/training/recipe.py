@@ -40,44 +40,45 @@ class Recipe:
         start: the shipped model whose weights are the initial ones; empty for random weights.
         batch: pairs per step.
         pool: number of batches whose pairs are sampled together and sorted by length, so that a batch has little padding.
-        learning_rate: the peak, reached at the end of the warm-up; it then falls to zero in a straight line.
-        warmup: steps of warm-up, in which the learning rate rises from zero in a straight line (section 5.3).
+        learning_rate: the peak of the learning rate, at the end of the warm-up; after it the rate falls to zero linearly.
+        warmup: steps of warm-up, in which the learning rate rises from zero linearly (section 5.3).
         label_smoothing: share of the target probability spread over all tokens (section 5.4).
-        clip: largest 2-norm of the gradient over all parameters.
+        clip: largest 2-norm of the gradient over all parameters; a longer gradient is scaled down.
         seed: seed of the initial weights, the dropout and the pairs.
         bf16: whether the forward pass runs under PyTorch's bfloat16 autocast, if the processor has bfloat16; parameters stay
             float32.
         check_every: steps between two checks on held-out pairs.
         check_pairs: pairs per check.
-        test_pairs: held-out pairs per form in the final test.
+        test_pairs: held-out pairs in the final test, for each group of pairs, such as "length 7".
         stillness: weight of a penalty on the shift of cross-attention when one adjective changes what a pronoun refers to
-            (`Training.reference_shift`); 0 for no penalty. The trained model is right, but no head shows why.
-        turning: weight of a penalty if a head of cross-attention does not attend to the noun that a pronoun refers to, at the
-            step that writes the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains a head that turns: its
-            attention moves to the noun that the pronoun refers to.
+            (`Training.reference_shift`); 0 for no penalty. It trains a model in which no head of cross-attention moves its
+            attention to the noun that the pronoun refers to.
+        turning: weight of a penalty if one head of cross-attention does not attend to the noun that a pronoun refers to, at
+            the query that predicts the pronoun (`Training.looking_elsewhere`); 0 for no penalty. It trains this head to move
+            its attention to the noun that the pronoun refers to.
         turning_from: number of steps before the penalty `turning` begins.
-        decisive: weight of a penalty if the model can still predict the gender of a pronoun while the head of `turning` is
-            silenced (`Training.known_without_head`); 0 for no penalty. It trains a model in which the head that turns also
+        decisive: weight of a penalty if the model can still predict the gender of a pronoun while the attention weights of the
+            same head are set to 0 (`Training.known_without_head`); 0 for no penalty. It trains a model in which this head also
             decides the pronoun.
-        turning_layer, turning_head: layer and head of these two penalties, counted from 1.
+        turning_layer, turning_head: layer and head of the penalties `turning` and `decisive`, counted from 1.
         hard: number of pairs sampled for each pair of a batch. Half of the batch are then the sampled pairs that are hardest
-            for the model (`Training.hardest`); 0 to train on all sampled pairs. It makes the model learn rare words and forms,
-            which are in few batches.
+            for the model (`Training.hardest`), so that it also learns rare words and forms; 0 to train on all sampled pairs.
         as_typed: for a model that learns from a file of sentence pairs, the share of the pairs that are shown as people type
-            them, such as in small letters (`transformer.training.as_typed`).
+            them, such as in lower case (`transformer.training.as_typed`).
         hard_from: number of steps before `hard` and `as_typed` are used; they are used from the first pool after these steps.
         hard_rate: peak of a second rise and fall of the learning rate, which begins at step `hard_from`; 0 for no second rise.
-        half: whether the weights are stored in half precision, which takes half the space. They are tested as stored.
-        bits: bits of the whole numbers as which the weights are stored instead, 8 or 4 (`transformer.pipeline.packed`); 0 to
-            store floating-point numbers.
-        snapshot_bits: bits of the whole numbers as which the weights of snapshots are stored, 8 or 4; 0 for half precision.
-        pieces: for a model that learns from a file of sentence pairs (`corpus`), the number of pieces in its vocabulary; 0 for
-            a model that learns a task with a rule.
+        half: whether the weights are stored in half precision, which takes half the space. The final test uses the stored
+            weights.
+        bits: 8 or 4 to store the weights as whole numbers of so many bits (`transformer.pipeline.packed`); 0 to store
+            floating-point numbers.
+        snapshot_bits: 8 or 4 to store the weights of snapshots as whole numbers of so many bits; 0 for half precision.
+        pieces: for a model that learns from a file of sentence pairs (`corpus`), the number of pieces of words in its
+            vocabulary; 0 for a model that learns a task with a rule.
         snapshots: the steps after which a snapshot is saved, in order. 0 is the model before training; steps beyond the last
             one have no effect.
-        edit: a phrase of `transformer.tracing.phrases`, such as `no causal mask`. Every training step computes with this edit;
-            the checks and the tests compute without it. Empty for no edit.
-        about: one line for the model picker, if the description of the task does not describe the model; else empty.
+        edit: a change of the forward pass, as a phrase of `transformer.tracing.phrases` such as `no causal mask`. Every
+            training step computes with it; the checks and the tests compute without it. Empty for no change.
+        about: one line about the model for the list of models; empty to use the description of the task.
         preset, config: name of a preset of `TransformerConfig`, and (field, value) tuples in place of the preset's values.
 
     Raises:
@@ -143,7 +144,7 @@ class Recipe:
 
     @property
     def description(self) -> str:
-        """One line for the model picker, which says what the model does: `about`, or the task's description.
+        """One line about what the model does, for the list of models: `about`, or else the description of the task.
 
         Raises:
             InputError: there is no task of that name.
@@ -152,12 +153,12 @@ class Recipe:
 
     @property
     def stored_as(self) -> torch.dtype:
-        """The type of the stored weights."""
+        """The type in which the weights of the trained model are stored."""
         return STORED_AS[self.bits] if self.bits else torch.float16 if self.half else torch.float32
 
     @property
     def snapshots_stored_as(self) -> torch.dtype:
-        """The type of the stored weights of the snapshots."""
+        """The type in which the weights of snapshots are stored."""
         return STORED_AS[self.snapshot_bits]
 
     def make_task(self) -> Task:
@@ -172,7 +173,7 @@ class Recipe:
         """The model's configuration, with the vocabularies of the task.
 
         Args:
-            task: the task to learn; needed only by recipes that learn from a file (`corpus`).
+            task: the task to learn; None for the recipe's task. Needed only by recipes that learn from a file (`corpus`).
 
         Raises:
             InputError: there is no task of the recipe's name.
@@ -188,7 +189,8 @@ class Recipe:
         return rise.peak * min(1.0, rise.rising, rise.falling)
 
     def rise_at(self, step: int) -> "Rise":
-        """The rise and fall of the learning rate that a step, counted from 0, is in."""
+        """The rise and fall of the learning rate to which a step, counted from 0, belongs. There is one rise, or two with
+        `hard_rate`."""
         first, last, peak = 0, self.steps, self.learning_rate
         if self.hard_rate:
             again = step >= self.hard_from
@@ -211,7 +213,7 @@ class Rise(NamedTuple):
 
     Attributes:
         first, last: the step at which the rise begins, and the step at which the fall ends.
-        peak: the peak.
+        peak: the largest learning rate, between the rise and the fall.
         rising, falling: the values of the line of the rise and the line of the fall at this step, as shares of the peak; they
             may be above 1. The learning rate is the peak times the smallest of `rising`, `falling` and 1.
     """
@@ -224,8 +226,8 @@ class Rise(NamedTuple):
 
 
 def sizes(d_model: int, heads: int, layers: int, d_ff: int, **more: Any) -> tuple[tuple[str, Any], ...]:
-    """The (field, value) tuples of `Recipe.config` for a shipped model or a short run: stacks of `layers` layers each, 64
-    positions, a dropout of 0.05, and the fields in `more`, which also replace these values."""
+    """(field, value) tuples of `TransformerConfig`, for `Recipe.config`: encoder and decoder with `layers` layers each, 64
+    positions, a dropout of 0.05, and the fields in `more`, which may also replace these values."""
     fields = {"encoder_layers": layers, "decoder_layers": layers, "max_len": 64, "dropout": 0.05}
     return tuple((fields | {"d_model": d_model, "heads": heads, "d_ff": d_ff} | more).items())
 
@@ -329,7 +331,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
-    """The recipe called `name` in `recipes`, by default in those of the shipped models.
+    """The recipe called `name` in `recipes`, by default the recipe of a model that comes with Headlight.
 
     Raises:
         InputError: there is no recipe of that name.

@@ -1,4 +1,4 @@
-"""One training run: an iterator of steps that a command, a test or a page can consume, stop and resume."""
+"""`Training`: one training run, an iterator of steps that its user can stop at any step and resume."""
 
 import dataclasses
 import itertools
@@ -39,10 +39,10 @@ _GENERATOR = threading.Lock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Within this context PyTorch's random generator starts from `seed`; afterwards its former state is restored.
+    """A context in which PyTorch's random generator starts from `seed`; afterwards its former state is restored.
 
-    Dropout can only use this generator, which all threads share, so threads in this context wait for one another. A thread that
-    uses it outside this context still changes the random numbers inside it.
+    Dropout can only use this generator, which all threads share, so only one thread at a time can be in this context. A thread
+    that uses the generator outside the context still changes the random numbers inside it.
     """
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -50,8 +50,8 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 numbers itself. Otherwise the numbers are converted: a step takes 6 × as long
-    as in float32 on one thread, and much longer on two."""
+    """Whether the processor has instructions for bfloat16. Without them PyTorch converts the numbers, and a step takes 6 × as
+    long as in float32 on one thread, and much longer on two."""
     return any(present for name, present in torch.cpu.get_capabilities().items() if name.endswith("bf16"))
 
 
@@ -59,10 +59,10 @@ class TrainingStep(NamedTuple):
     """The result of one optimiser step.
 
     Attributes:
-        step, steps: number of this step, from 1, and number of steps of the whole run.
+        step, steps: number of this step, counted from 1, and number of steps of the whole run.
         loss: mean over the target tokens of the batch, in nats, with label smoothing, plus the penalties of the recipe.
         learning_rate: learning rate of this step.
-        seconds: training time so far, including earlier runs.
+        seconds: time spent in training steps so far, including the time before the run was resumed.
         accuracy: share of exact answers on held-out pairs, 0 to 1; None after a step without a check.
     """
 
@@ -75,11 +75,11 @@ class TrainingStep(NamedTuple):
 
 
 class References(NamedTuple):
-    """Sentences in which a pronoun refers back to a noun.
+    """A batch of sentences in which a pronoun refers to a noun before it, with their translations.
 
     Attributes:
-        source, target: ids of each sentence and of its translation.
-        rows: for each sentence, the row of the logits that predicts the pronoun, counted from 0.
+        source, target: token ids of each sentence and of its translation.
+        rows: for each sentence, the target position, counted from 0, whose logits predict the pronoun.
         nouns: for each sentence, the position in the source of the noun that the pronoun refers to; `<sos>` has position 0.
     """
 
@@ -90,7 +90,7 @@ class References(NamedTuple):
 
 
 class Training:
-    """One run: the model, its optimiser, and its progress.
+    """One training run: the model, its optimiser, and its progress. Iterating over it does the steps.
 
         training = Training("reverse", recipe("reverse"))
         for step in training:          # stop at any step, resume later
@@ -104,17 +104,18 @@ class Training:
     Args:
         name, recipe: name and recipe of the model.
         task: a task that samples the pairs instead of the recipe's task: one with the same vocabularies
-            (`shortened.shortened`), or the pairs of a file (`corpus.Corpus`).
+            (`shortened.shortened`), or the pairs of a file (`corpus.Corpus`). None for the recipe's task.
 
     Attributes:
         name, recipe, task: name and recipe of the model, and the task that samples the pairs.
         model, optimizer, loss: the network, Adam, and the cross-entropy that is minimised. The model is in training mode after
             a step, in evaluation mode after a check.
         step: optimiser steps done.
-        seconds: time spent in these steps, including earlier runs.
+        seconds: time spent in these steps, including the time before the run was resumed.
         history: `step`, `loss` (as in `TrainingStep`), `accuracy` (on held-out pairs) and `seconds` of each check.
-        check_pairs: the held-out pairs of a check.
-        pool: index, counted from 0, and batches of the pool of pairs that was sampled last; −1 and none before.
+        check_pairs: the held-out pairs on which each check is done.
+        pool: (index of the pool of pairs that was sampled last, counted from 0; its batches), or (−1, []) before any pool. A
+            pool has the pairs of `recipe.pool` steps.
 
     Raises:
         InputError: there is no task of the recipe's name, or no model to start from.
@@ -138,7 +139,8 @@ class Training:
             yield self.advance()
 
     def advance(self) -> TrainingStep:
-        """Do one step, followed by a check on held-out pairs every `recipe.check_every` steps and at the end."""
+        """Do one optimiser step, and return its result. Every `recipe.check_every` steps and after the last step, the model is
+        also checked on held-out pairs."""
         start = time.perf_counter()
         rate = self.recipe.rate_at(self.step)
         with seeded(random.Random(f"{self.recipe.seed}/{self.step}").getrandbits(63)):
@@ -153,7 +155,7 @@ class Training:
         return TrainingStep(self.step, self.recipe.steps, loss, rate, self.seconds, exact)
 
     def _start(self) -> Transformer:
-        """The model to start from. Raises ConfigError if it has another configuration."""
+        """The model whose weights are the initial ones. Raises ConfigError if it has another configuration."""
         start = Pipeline.load(self.recipe.start).model
         if start.config != self.model.config:
             message = "The recipe starts from {start!r}, which has another configuration: {theirs} instead of {ours}."
@@ -161,8 +163,8 @@ class Training:
         return start
 
     def learn(self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch length"], learning_rate: float) -> float:
-        """Do one gradient step on a batch, and return the loss as in `TrainingStep`. The decoder reads the target without its
-        last token and predicts the target without its first token (teacher forcing)."""
+        """Do one gradient step on a batch of ids, and return the loss as in `TrainingStep`. The decoder reads the target
+        without its last token and predicts the target without its first token (teacher forcing)."""
         self.model.train()
         with self.edited(), self.autocast():
             logits: Float[Tensor, "batch target vocab"] = self.model(source, target[:, :-1])
@@ -180,9 +182,9 @@ class Training:
         return loss.item()
 
     def reference_shift(self, count: int = 8) -> Float[Tensor, ""]:
-        """How far cross-attention shifts between two sentences that differ in one adjective, which decides what a pronoun
-        refers to. It is the squared difference of the weights in the row that predicts the pronoun, summed over layers, heads
-        and keys, mean over `count` pairs of sentences."""
+        """A penalty (`Recipe.stillness`): how far cross-attention shifts between two sentences that differ only in an
+        adjective, which decides what a pronoun refers to. It is the squared difference of the weights of the query that
+        predicts the pronoun, summed over layers, heads and keys; mean over `count` pairs of sentences."""
         source, target, rows, _ = self.references(count)
         self.model.eval()  # dropout would change the weights as well
         with tracing(self.model) as values, self.autocast():
@@ -194,8 +196,9 @@ class Training:
         return total
 
     def looking_elsewhere(self, count: int = 4) -> Float[Tensor, ""]:
-        """How little the recipe's `turning_head` attends to the noun that a pronoun refers to, in the row that predicts the
-        pronoun: the negative logarithm of its weight on the noun, mean over the sentences of `count` pairs."""
+        """A penalty (`Recipe.turning`): how little the recipe's `turning_head` attends to the noun that a pronoun refers to. It
+        is the negative logarithm of the weight on the noun, of the query that predicts the pronoun; mean over the sentences of
+        `count` pairs."""
         source, target, rows, nouns = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         self.model.eval()  # dropout would change the weights as well
@@ -205,9 +208,9 @@ class Training:
         return -weights[items, recipe.turning_head - 1, rows, nouns].float().add(TINY).log().mean()
 
     def known_without_head(self, count: int = 4) -> Float[Tensor, ""]:
-        """How well the model still predicts the gender of a pronoun while the recipe's `turning_head` is silenced: squared
-        difference between the log-probabilities of the right pronoun and of the other pronoun, in nats², mean over the
-        sentences of `count` pairs."""
+        """A penalty (`Recipe.decisive`): how well the model still predicts the gender of a pronoun while the attention weights
+        of the recipe's `turning_head` are set to 0. It is the squared difference between the log-probabilities of the right and
+        of the other pronoun, in nats²; mean over the sentences of `count` pairs."""
         source, target, rows, _ = self.references(count)
         recipe, items = self.recipe, torch.arange(len(rows))
         head = silence(Kind.CROSS, recipe.turning_layer - 1, (recipe.turning_head - 1,))
@@ -221,7 +224,8 @@ class Training:
         return (log_probabilities[items, pronouns] - log_probabilities[items, other_pronouns]).square().mean()
 
     def references(self, count: int) -> References:
-        """The sentences of `count` pairs of the training split; the two sentences of a pair are neighbouring rows."""
+        """The sentences of `count` pairs, sampled from the training split for the present step. The two sentences of a pair
+        differ in what a pronoun refers to, and are neighbouring rows."""
         pairs = self.task.reference_pairs(count, f"{self.recipe.seed}/{self.step}", "train")
         sides = [[Pair(pair.source_a, pair.target_a, ""), Pair(pair.source_b, pair.target_b, "")] for pair in pairs]
         rows = torch.tensor([row for pair in pairs for row in (pair.pronoun_a, pair.pronoun_b)])
@@ -229,17 +233,17 @@ class Training:
         return References(*self.ids([side for both in sides for side in both]), rows, nouns)
 
     def edited(self) -> AbstractContextManager[object]:
-        """A context in which the model computes with the recipe's edit, if it has one."""
+        """A context in which the model computes with `recipe.edit`, a change of the forward pass, if the recipe has an edit."""
         if not self.recipe.edit:
             return nullcontext()
         return tracing(self.model, interventions(self.recipe.edit, self.model.config), keep=False)
 
     def autocast(self) -> torch.autocast:
-        """A context in which the forward pass computes in bfloat16, if the recipe says so and the processor has it."""
+        """A context in which the forward pass computes in bfloat16, if `recipe.bf16` is True and the processor has bfloat16."""
         return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.recipe.bf16 and has_bfloat16())
 
     def batch_at(self, step: int) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-        """Ids of the pairs of a step, counted from 0: sources and targets, as `ids` returns them."""
+        """The batch of step `step`, counted from 0: ids of its sources and of its targets, as `ids` returns them."""
         pool, place = divmod(step, self.recipe.pool)
         if self.pool[0] != pool:
             self.pool = (pool, self.batches(pool))
@@ -247,10 +251,10 @@ class Training:
         return self.ids(pairs if len(pairs) == self.recipe.batch else self.hardest(pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """The batches of pool `pool`, counted from 0, one for each of its `recipe.pool` steps: pairs of similar length share a
-        batch, and the batches come in random order. From step `recipe.hard_from`, a share `recipe.as_typed` of the pairs is
-        shown as people type them; and if `recipe.hard` is set, batches are that many times as large, and `hardest` chooses from
-        them."""
+        """The batches of the pool with the index `pool`, counted from 0, one for each of its `recipe.pool` steps: pairs of
+        similar length share a batch, and the batches are in random order. From step `recipe.hard_from`, a share of the pairs,
+        `recipe.as_typed`, is shown as people type them; and if `recipe.hard` is not 0, batches are `recipe.hard` times as
+        large, and `hardest` chooses from each."""
         recipe = self.recipe
         late = pool * recipe.pool >= recipe.hard_from
         choice = recipe.hard if late else 0
@@ -266,16 +270,17 @@ class Training:
         return batches
 
     def as_typed(self, pair: Pair, rng: random.Random) -> Pair:
-        """A pair as people may type it; the pair itself if the model has too few positions for the typed one."""
+        """A random variant of a pair, as people may type it (`transformer.training.as_typed`); the pair itself if a side of the
+        variant has more than `task.longest` tokens."""
         typed = as_typed(pair, self.recipe.as_typed, rng)
         sides = zip((self.task.source_vocabulary, self.task.target_vocabulary), typed[:2], strict=True)
         return typed if all(len(words.split(side)) <= self.task.longest for words, side in sides) else pair
 
     @torch.no_grad()
     def hardest(self, pairs: list[Pair]) -> list[Pair]:
-        """A batch chosen from the pairs. One half is taken at even intervals, so that the model forgets nothing. The other half
-        are the hardest pairs, in which one target token is very improbable under teacher forcing (hard example mining:
-        Shrivastava et al. 2016)."""
+        """`recipe.batch` of the pairs. One half is taken at even intervals, so that the model forgets nothing. The other half
+        are the hardest pairs: those in which a target token has the lowest probability under teacher forcing (hard example
+        mining: Shrivastava et al. 2016)."""
         size = self.recipe.batch
         evenly = set(range(0, len(pairs), -(-2 * len(pairs) // size)))
         source, target = self.ids(pairs)
@@ -287,7 +292,7 @@ class Training:
         return [pairs[index] for index in sorted({*evenly, *by_loss[: size - len(evenly)]})]
 
     def ids(self, pairs: list[Pair]) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch length"]]:
-        """Ids of sources and of targets, both with `<sos>` before and `<eos>` after, padded."""
+        """Token ids of the sources and of the targets of pairs, both with `<sos>` before and `<eos>` after, padded."""
 
         def padded(words: Vocabulary, texts: list[str]) -> Int[Tensor, "batch length"]:
             rows = [torch.tensor([words.sos, *words.ids(words.split(text)), words.eos]) for text in texts]
@@ -297,17 +302,18 @@ class Training:
         return source, padded(self.task.target_vocabulary, [pair.target for pair in pairs])
 
     def check(self) -> float:
-        """Share of exact answers on `check_pairs`, 0 to 1."""
+        """The share of `check_pairs`, 0 to 1, that the model answers exactly by greedy decoding."""
         return accuracy(self.pipeline(), self.check_pairs).share
 
     def pipeline(self, card: Card | None = None) -> Pipeline:
-        """The current model, put into evaluation mode, ready to answer. Its card is `card`, or by default that of the run so
-        far."""
+        """A pipeline of the current model, which is put into evaluation mode, to answer texts with it. Its card is `card`, or
+        by default the card of the run so far."""
         task = self.task
         return Pipeline(self.name, self.model.eval(), task.source_vocabulary, task.target_vocabulary, card or self.card())
 
     def card(self, command: str = "") -> Card:
-        """The card of the run so far, without the result of a test."""
+        """The card (the record of the training) for the run so far, without the result of a test. `command` is the command line
+        that trains the model, or empty."""
         task, recipe = self.task, self.recipe
         return Card(
             task=task.name,
@@ -323,7 +329,7 @@ class Training:
         )
 
     def save_state(self, path: str | Path) -> None:
-        """Save all that a resumed run needs: parameters, the state of Adam, and the progress.
+        """Write a file with all that a resumed run needs: parameters, the state of Adam, and the progress.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -343,7 +349,7 @@ class Training:
         return save(tensors, parts | {"digest": digest(tensors, parts)})
 
     def load_state(self, path: str | Path) -> None:
-        """Resume from a file of `save_state`. A refused file changes nothing.
+        """Continue from the state in a file that `save_state` wrote. If the file is refused, nothing changes.
 
         Raises:
             CheckpointError: the file is missing, is damaged, or belongs to a run with another name, recipe or file of pairs.
@@ -356,7 +362,8 @@ class Training:
         self._resume(metadata, tensors, name)
 
     def resume(self, state: bytes, name: str = "state") -> None:
-        """Resume from the bytes that `state` returned. Raises as `load_state`; messages call the state `name`."""
+        """Continue from `state`, the bytes that the method `state` returned. Raises `CheckpointError` as `load_state` does; its
+        messages call the state `name`."""
         self._resume(*read_safetensors(state, name), name)
 
     def _resume(self, metadata: dict[str, str], tensors: dict[str, Tensor], name: str) -> None:

@@ -31,7 +31,7 @@ class ShortRun:
         config: (field, value) tuples of the configuration, as in `Recipe`.
 
     Raises:
-        ConfigError: a value is out of its bounds.
+        ConfigError: a value has a wrong type or is out of its bounds.
     """
 
     task: str
@@ -48,8 +48,8 @@ class ShortRun:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe of this training; without label smoothing and, in the default `config`, without dropout, so that a loss of
-        0 can be reached."""
+        """The recipe of this training. It has no label smoothing and, with the default `config`, no dropout, so that a loss
+        near 0 can be reached."""
         return Recipe(
             task=self.task,
             steps=self.steps,
@@ -65,12 +65,12 @@ class ShortRun:
 
 
 class Point(NamedTuple):
-    """One point of the curves.
+    """The measurements after one step of a short training.
 
     Attributes:
         step: steps done.
-        loss: loss of the last batch, in nats, before the step on it.
-        held_out_loss: loss on pairs that are never learnt, in nats.
+        loss: loss of the last batch, in nats, before the step on that batch.
+        held_out_loss: loss on pairs that are not used for training, in nats.
         exact: share of these pairs that are answered exactly, 0 to 1.
     """
 
@@ -81,25 +81,26 @@ class Point(NamedTuple):
 
 
 class TrainingOnFewPairs(Training):
-    """A training that takes its batches in turn from the same few pairs, of which there are `pairs`."""
+    """A training on only `pairs` different pairs. The batches take these pairs in turn, again and again."""
 
     def __init__(self, name: str, recipe: Recipe, pairs: int) -> None:
         super().__init__(name, recipe)
         self.few = list(itertools.islice(self.task.pairs("train", "few"), pairs))
 
     def batches(self, pool: int) -> list[list[Pair]]:
-        """A list of one batch: the next of the few pairs, in turn."""
+        """A list with one batch, the batch of step `pool` (counted from 0): the next pairs in turn."""
         start, count = pool * self.recipe.batch, len(self.few)
         return [[self.few[(start + index) % count] for index in range(self.recipe.batch)]]
 
 
 def short_run(settings: ShortRun, seconds: float, report: Callable[[int, int], None]) -> tuple[Point, ...]:
-    """Train from random weights, and test after the first step and every `CHECK_EVERY` steps. Returns a point for each test.
+    """Train a model from random weights, test it after the first step and after every 10 steps, and return the result of each
+    test.
 
     Args:
         settings: the settings of the training.
         seconds: time limit.
-        report: called after each step with the number of steps done and of all steps; an exception in it ends the training.
+        report: called after each step with the number of steps done and of all steps. If it raises, the training ends.
 
     Raises:
         InputError: `settings` is not a ShortRun, there is no such task, or the training is not done within the limit.

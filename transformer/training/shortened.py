@@ -1,4 +1,4 @@
-"""A task of letters with a limit on the length of its sources, so that a training takes less time."""
+"""Limit the length of the sources of a task, so that a training takes less time."""
 
 import random
 from typing import Any
@@ -8,15 +8,17 @@ from transformer.tasks.letters import LetterTask
 
 
 def can_be_shortened(task: Task) -> bool:
-    """Whether all lengths of sources are sampled equally often. A limit on the length then does not change the task."""
+    """Whether `shortened` can limit the length of a task's sources: True for tasks of letters, which sample all lengths equally
+    often."""
     return isinstance(task, LetterTask)
 
 
 def shortened(task: Task, longest: int) -> Task:
-    """A task that samples sources of at most `longest` tokens, and is otherwise like the given task, with the same split.
+    """A task that samples sources of at most `longest` tokens, and is otherwise like the given task. It holds out the same
+    sources.
 
     Args:
-        task: one that `can_be_shortened`.
+        task: a task for which `can_be_shortened` returns True.
         longest: from 1 to `task.longest`.
     """
     task_class: Any = type(task)

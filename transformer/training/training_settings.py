@@ -21,7 +21,7 @@ class LiveSettings:
 
     Attributes:
         task: name of the task to learn.
-        longest: length in tokens of the longest source to sample; a task that cannot be shortened ignores it.
+        longest: length in tokens of the longest source to sample; without effect for a task whose sources cannot be limited.
         d_model, heads, layers, d_ff: sizes of the model; encoder and decoder have `layers` layers each.
         pre_norm: True for a LayerNorm before each sub-layer and one more after the last layer; False for a LayerNorm after
             each residual sum.
@@ -31,7 +31,7 @@ class LiveSettings:
 
     Raises:
         InputError: there is no task of that name.
-        ConfigError: a value is out of its bounds.
+        ConfigError: a value has a wrong type or is out of its bounds.
     """
 
     task: str = "reverse"
@@ -57,7 +57,7 @@ class LiveSettings:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe of the run."""
+        """The recipe of a training run with these settings."""
         more = {"norm_first": self.pre_norm, "final_norm": self.pre_norm, "dropout": self.dropout}
         return Recipe(
             task=self.task,
@@ -74,14 +74,15 @@ class LiveSettings:
         )
 
     def make_task(self) -> Task:
-        """The task that samples the pairs. If it can be shortened, its sources have at most `longest` tokens."""
+        """The task that samples the pairs. If the task allows a limit (`can_be_shortened`), its sources have at most `longest`
+        tokens."""
         whole = find_task(self.task)
         return shortened(whole, self.longest) if can_be_shortened(whole) and self.longest < whole.longest else whole
 
     def training(self) -> Training:
-        """The run, before its first step."""
+        """A new training run with these settings, before its first step."""
         return Training(self.task, self.recipe, self.make_task())
 
     def values(self) -> dict[str, str | int | float | bool]:
-        """Every setting by its name."""
+        """Name → value of every setting."""
         return dataclasses.asdict(self)

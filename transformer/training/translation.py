@@ -1,4 +1,4 @@
-"""Measure a translator on held-out sentences of a corpus: BLEU, chrF, and whether it is less confident of its poor answers.
+"""Measure a translator on held-out sentences of a corpus: BLEU, chrF, and how well low confidence marks poor answers.
 
 This module needs the package `sacrebleu`, which nothing else needs.
 """
@@ -27,11 +27,11 @@ BEAM = Beam(width=4)
 
 
 class Translated(NamedTuple):
-    """Answers to sentences, in their order.
+    """A translator's answers to sentences, in the order of the sentences.
 
     Attributes:
         greedy, beam: the answers of greedy decoding, and of beam search of width 4.
-        small_letters: the answers of greedy decoding to the sentences in small letters, without the marks at their ends.
+        small_letters: the answers of greedy decoding to the sentences in lower case, without `.`, `!` and `?` at their ends.
         confidence: for each greedy answer, the mean log-probability of its tokens, `<eos>` included, in nats.
     """
 
@@ -42,10 +42,10 @@ class Translated(NamedTuple):
 
 
 def translated(pipeline: Pipeline, sentences: Sequence[Sentence], report: Callable[[int], object]) -> Translated:
-    """The answers to sentences: of greedy decoding, of beam search, and of greedy decoding to the sentences in small letters.
+    """Translate sentences by greedy decoding and by beam search, and in lower case once more by greedy decoding.
 
     Args:
-        report: called after each sentence of beam search with the number of sentences done.
+        report: called after the beam search of each sentence with the number of sentences done.
     """
     by_length = sorted(range(len(sentences)), key=lambda place: len(sentences[place].source))
     greedy, small_letters = [""] * len(sentences), [""] * len(sentences)
@@ -81,7 +81,8 @@ def _confidence(pipeline: Pipeline, texts: Sequence[str], answers: Sequence[Answ
 
 
 def scores(answers: Sequence[str], sentences: Sequence[Sentence]) -> dict[str, float]:
-    """BLEU and chrF of answers against all translations of each sentence, 0 to 100, by sacrebleu with its own settings."""
+    """`bleu` and `chrf` of answers against all translations of each sentence, 0 to 100, by sacrebleu with its default
+    settings."""
     most = max(len(sentence.targets) for sentence in sentences)
     # A sentence with fewer translations has None in their place, which sacrebleu leaves out.
     columns: Any = [[(*sentence.targets, *[None] * most)[place] for sentence in sentences] for place in range(most)]
@@ -92,7 +93,8 @@ def scores(answers: Sequence[str], sentences: Sequence[Sentence]) -> dict[str, f
 
 
 def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
-    """How many answers equal one of the translations, in all and by the length of the sentence; `wrong` is left empty."""
+    """How many answers equal one of the translations of their sentence, in all and by the number of words of the sentence.
+    `Accuracy.wrong` is left empty."""
     by_form: dict[str, list[bool]] = defaultdict(list)
     for answer, sentence in zip(answers, sentences, strict=True):
         by_form[form_of(sentence.source)].append(answer in sentence.targets)
@@ -103,8 +105,8 @@ def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
 
 
 def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dict[str, dict[str, Any]]:
-    """What the card says about a translator. `translation`: its BLEU and chrF. `doubt`: the result of `doubt` for its greedy
-    answers; an answer is poor if its chrF is below `POOR` with every translation."""
+    """The measurements of a translator for `Card.measures`. `translation`: BLEU and chrF of its answers. `doubt`: the result of
+    the function `doubt` for its greedy answers, where an answer is poor if its chrF is below 50 with every translation."""
     of_form: dict[str, list[int]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         of_form[form_of(sentence.source)].append(place)
@@ -137,8 +139,12 @@ def doubt(confidence: Float[np.ndarray, " sentence"], poor: Bool[np.ndarray, " s
     The limit is chosen so that the share of poor answers that are marked, minus the share of other answers that are marked, is
     largest (Youden's index).
 
+    Args:
+        confidence: the mean log-probability of the tokens of each answer, in nats.
+        poor: True for each poor answer.
+
     Returns:
-        `below`: that confidence. `marked`, `poor`: shares of marked answers and of poor answers. `poor_of_marked`,
+        `below`: the limit. `marked`, `poor`: shares of marked answers and of poor answers. `poor_of_marked`,
         `poor_of_others`: shares of poor answers among marked and among other answers. `found`: share of the poor answers that
         are marked.
     """

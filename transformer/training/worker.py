@@ -1,12 +1,12 @@
-"""The process of one live training. `LiveTraining` starts it; it reads commands and writes messages (`messages.py`).
+"""The process of one live training. `LiveTraining` starts this process, which reads commands and writes messages.
 
-| command | what it does |
+| command | what the process does |
 |---|---|
 | `start` | begins; the values are those of `LiveSettings`, the data is the state of a run to resume, or empty |
 | `pause`, `go` | stops computing, continues |
-| `watch` | requests a `view`: the model's present answer to `text` |
-| `copy` | requests a `checkpoint` of the present model |
-| `stop` | requests a `state`, and ends the process |
+| `watch` | sends a `view`: the model's present answer to `text` |
+| `copy` | sends a `checkpoint` of the present model |
+| `stop` | sends a `state`, from which the run can be resumed, and ends |
 
 The process ends when its standard input is closed, so it never outlives the program that started it.
 """
@@ -40,7 +40,7 @@ def _end_process() -> None:
 
 
 class Worker:
-    """One live training, from its first command to its end.
+    """A training that obeys commands from one stream, and writes its progress as messages to another (`messages.py`).
 
     Args:
         commands: the stream from which commands are read; the constructor waits for the first, which must be `start`.
@@ -72,7 +72,7 @@ class Worker:
         self.on_gone()
 
     def run(self) -> None:
-        """Train until the last step, the limit on time, or a command to stop."""
+        """Train until the last step, the limit on time, a command to stop, or a loss that is not finite."""
         training, step = self.training, self.training.step
         self.tell("ready", step=step, steps=training.recipe.steps)
         self.tell_copy()
@@ -102,7 +102,7 @@ class Worker:
         self.tell("done", step=training.step)
 
     def obey(self) -> None:
-        """Carry out the commands that came since the last step. While paused, wait for more commands."""
+        """Carry out the commands that came since the last step. While the training is paused, wait for more commands."""
         while not self.stopped and (self.paused or not self.queue.empty()):
             command = self.queue.get()
             match command.kind:
@@ -122,7 +122,8 @@ class Worker:
                     self.stopped = True
 
     def report(self, accuracy: float | None = None) -> None:
-        """Send the losses and learning rates of the steps since the last report, and the `accuracy` of a check, if any."""
+        """Send the losses and learning rates of the steps since the last report. `accuracy` is the share of exact answers in a
+        check after the last step; None if there was no check."""
         training = self.training
         self.tell(
             "steps", step=training.step, losses=self.losses, rates=self.rates, accuracy=accuracy, seconds=training.seconds
@@ -130,7 +131,8 @@ class Worker:
         self.losses, self.rates, self.reported = [], [], time.monotonic()
 
     def tell_view(self, text: str) -> None:
-        """Send the model's present answer to a text, with the attention weights of all its heads."""
+        """Send the model's present answer to a text, with the attention weights of all its heads; or the reason, if the model
+        cannot read the text."""
         try:
             view = live_view(self.training.pipeline(), text, self.training.step)
         except InputError as problem:
@@ -139,8 +141,8 @@ class Worker:
         self.tell("view", view.to_bytes())
 
     def tell_copy(self) -> None:
-        """Send the present model, as the contents of a checkpoint file; nothing if a weight is not finite any more. Then the
-        loss of the next step is not finite either, and `run` reports it."""
+        """Send the present model, as the contents of a checkpoint file. If a weight is no longer finite, nothing is sent: the
+        loss of the next step is not finite either, and `run` reports this."""
         pipeline = self.training.pipeline()
         card = pipeline.card
         recipe = card.recipe | {"longest": self.training.task.longest}
@@ -149,17 +151,18 @@ class Worker:
             self.tell("checkpoint", pipeline.to_bytes(), step=self.training.step)
 
     def tell_state(self) -> None:
-        """Send all data that a resumed run needs."""
+        """Send the state of the training, which has all data that a resumed run needs."""
         self.saved = time.monotonic()
         self.tell("state", self.training.state(), step=self.training.step)
 
     def tell(self, kind: str, data: bytes = b"", **values: object) -> None:
-        """Write one message: its kind, named values, and bytes."""
+        """Write one message: its kind, its named values (of types that JSON has), and the contents of a file."""
         send(self.answers, kind, data, **values)
 
 
 def main() -> None:
-    """Run as a separate process with one thread. It ignores Ctrl-C, which is meant for the program that started it."""
+    """Run a live training in this process, with one thread of PyTorch, on standard input and output. Ctrl-C is ignored, because
+    it is meant for the program that started the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     # A copy of `sys.stdin`: Python closes `sys.stdin` at exit, and aborts if the listening thread still reads from it.

@@ -6,6 +6,6 @@
         step.stages[-1].probabilities     # after the last logits processor
         step.hypotheses                   # the tokens that were chosen
 
-`logits_processors` change the distribution, `methods` choose from it, `generate` yields the steps, `generation` has all
-steps of one answer, `answers` the greedy answers of a batch.
+The module `logits_processors` changes the distribution, `methods` chooses tokens from it, `generate` yields the steps,
+`generation` collects all steps of one answer, and `answers` has greedy decoding of a batch.
 """

@@ -12,12 +12,12 @@ from transformer.validation import checked, within
 
 
 class GeneratedIds(NamedTuple):
-    """The ids from greedy decoding.
+    """The token ids that greedy decoding wrote for a batch.
 
     Attributes:
-        ids: written ids of each batch item, without `<sos>` and `<eos>`.
+        ids: for each batch item, the written ids, without `<sos>` and `<eos>`.
         ended: for each batch item, True if it ended with `<eos>`, False if it was stopped at the limit.
-        log_probabilities: for each batch item, the log-probability of each written id and of `<eos>`, in nats.
+        log_probabilities: for each batch item, the log-probability in nats of each written id, and of `<eos>` if it ended.
     """
 
     ids: list[list[int]]
@@ -26,11 +26,11 @@ class GeneratedIds(NamedTuple):
 
 
 def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
-    """The most tokens of each answer of a batch: its own limit, or `max_new_tokens` if that is less.
+    """The limit on the tokens of each answer of a batch: its own limit, or `max_new_tokens` if that is less.
 
     Args:
         limits: for each text, the most tokens that its answer may have.
-        max_new_tokens: the limit of the caller; None for no such limit.
+        max_new_tokens: the limit of the caller for all answers; None for no such limit.
 
     Raises:
         ConfigError: `max_new_tokens` is not a whole number from 1.
@@ -53,8 +53,8 @@ def greedy(
     forced: Mapping[int, int] | None = None,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> GeneratedIds:
-    """The ids from greedy decoding: the most probable token is appended to the decoder's input until that token is `<eos>`, or
-    the answer has `max_new_tokens` tokens. Arguments and errors as for `generate`."""
+    """The token ids that greedy decoding writes: the most probable token is appended to the decoder's input until that token
+    is `<eos>`, or the answer has `max_new_tokens` tokens. Arguments and errors are those of `generate`."""
     steps = generate(
         model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
     )

@@ -1,4 +1,4 @@
-"""`generate`: an answer one step at a time, with the distributions, hypotheses and tensors of each step."""
+"""`generate`: an answer one step at a time, with the distributions, partial answers and tensors of each step."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,8 @@ OWN, ALLOWED = "own", "allowed"
 
 @runtime_checkable
 class Network(Protocol):
-    """A network that can write answers: a `Transformer`, or another network with the same methods."""
+    """A network that can write answers: a `Transformer`, or another network with the same methods. `taps` has the named points
+    of the network at which a tensor can be read or changed: path → tap."""
 
     @property
     def config(self) -> NetworkConfig:
@@ -54,8 +55,9 @@ class Network(Protocol):
         cache: Any = None,
         rows: int | None = None,
     ) -> Tensor:
-        """Logits for the token after each target position, [batch, position, vocab]; with a cache, only after new positions;
-        with `rows`, only after this many last positions."""
+        """Logits for the token after each target position, [batch, position, vocab]; with a `cache`, only for the positions
+        that it does not have yet; with `rows`, only for the last `rows` positions. `memory` and `mask` are what `encode`
+        returned, or None for a decoder alone."""
         ...
 
     def check_ids(self, side: str, ids: object) -> None:
@@ -63,16 +65,16 @@ class Network(Protocol):
         ...
 
     def new_cache(self) -> Any:
-        """An empty cache for `decode`, with `length` and `select` as in `transformer.network.cache.KeyValueCache`; None if the
-        network cannot use one."""
+        """An empty key–value cache for `decode`, with `length` and `select` as in `transformer.network.cache.KeyValueCache`;
+        None if the network cannot use a cache."""
         ...
 
 
 class Stage(NamedTuple):
-    """One of the distributions between the model's output and the choice of a token.
+    """One distribution of the next token. A decoding step has the model's own distribution, and another after each change.
 
     Attributes:
-        by: what made the distribution: `OWN`, the model; `ALLOWED`, the exclusion of tokens that must not be written; or a
+        by: the origin of the distribution: `own`, the model; `allowed`, the exclusion of tokens that must not be written; or a
             logits processor.
         logits: −∞ for tokens that were excluded.
     """
@@ -88,21 +90,22 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DecodingStep:
-    """One step: the decoder reads the tokens written so far, and the next token is chosen.
+    """One decoding step: the decoder reads the tokens written so far, and the next token is chosen.
 
     Attributes:
         index: index of the step, counted from 0.
-        input_ids: the decoder's input in this step, with a row for each hypothesis that is continued. It starts with
-            `<sos>`, or with the prompt.
+        input_ids: the decoder's input in this step, with a row for each hypothesis (partial answer) that is continued. It
+            starts with `<sos>`, or with the prompt.
         stages: the distributions of the next token. The first is the model's own; the token is chosen from the last.
-        hypotheses: the hypotheses made in this step, the best first. Greedy decoding and sampling make one for each row that
-            has not ended. Beam search also returns some that it prunes at once.
+        hypotheses: the hypotheses made in this step. Greedy decoding and sampling make one for each row that has not ended.
+            Beam search makes several, the best first, some of which it drops at once.
         kept: the `Hypothesis.number` of each hypothesis that is in the search after this step.
-        forced: whether the token was forced.
-        room: False in the last step if the answer is already as long as is allowed. A token of this step other than `<eos>` is
-            then not part of the answer.
-        values: path → tensor of every tap in this step. In the decoder, keys are all positions. With a cache, the only query
-            is the new position; without a cache, queries are all positions. Empty if the step was not traced.
+        forced: whether the caller forced the token of this step.
+        room: whether the answer may still get a token. If it is False, the answer already has `max_new_tokens` tokens, and a
+            token of this step other than `<eos>` is not part of the answer.
+        values: path → tensor, for every tensor of the forward pass that can be traced. In the decoder's self-attention, keys
+            are all positions. Queries are all positions without a cache; with a cache, only those that no earlier step has
+            read. Empty if the step was not traced.
     """
 
     index: int
@@ -116,12 +119,12 @@ class DecodingStep:
 
     @property
     def masks(self) -> Mapping[str, Tensor]:
-        """Path of an attention → the mask it used."""
+        """Path of an attention → the mask that it used: True where a query may attend to a key."""
         return self.values.masks
 
     @property
     def own(self) -> Stage:
-        """The distribution of the model itself."""
+        """The model's own distribution of the next token, before tokens are excluded and logits processors applied."""
         return self.stages[0]
 
     @cached_property
@@ -133,11 +136,11 @@ class DecodingStep:
         """The attention weights of the last position of `input_ids`, in every layer and head.
 
         Args:
-            kind: `decoder` or `cross`.
+            kind: `decoder` for the decoder's self-attention, `cross` for cross-attention.
             row: the row of `input_ids`, counted from 0.
 
         Raises:
-            InputError: there is no such kind, or the step was not traced.
+            InputError: `kind` is another value, the step did not use this attention, or it was not traced.
             PathError: there is no such row.
         """
         kind = Kind.of(kind)
@@ -165,32 +168,33 @@ def generate(
     cached: bool = True,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> Iterator[DecodingStep]:
-    """The steps of an answer. Each is computed when the iterator reaches it. The encoder runs once.
+    """An iterator over the steps of an answer, or of the answers to a batch. Each step is computed when the iterator reaches
+    it. The encoder runs once, in the call itself.
 
     Args:
         model: the model, in evaluation mode.
         source: ids of the sources, padded to one length; one row for beam search. None for a decoder alone.
-        sos, eos: ids in the target vocabulary.
+        sos, eos: ids of the tokens that start and end an answer, in the target vocabulary.
         max_new_tokens: the most tokens to generate; never more than `max_len` minus the length of the prompt.
         method: chooses the tokens; greedy decoding by default.
-        logits_processors: change the distribution, in this order, before a token is sampled from it.
+        logits_processors: changes of the distribution, in this order, before a token is chosen from it.
         forced: step, counted from 0 → id of the token that is written in this step, whatever its probability.
         suppress: ids that must not be written unless forced.
-        edits: interventions that are applied in every step.
-        traced: whether each step keeps its tensors.
+        edits: changes of tensors, made in every step (`transformer.tracing.interventions`).
+        traced: whether each step keeps its tensors in `DecodingStep.values`.
         cached: whether keys and values of earlier positions are cached. If an edit does not allow this (`fits_cache`), every
-            step reads its whole prefix anyway. The distributions are the same with and without a cache.
+            step reads all positions anyway. The distributions are the same with and without a cache.
         prompt: the ids that the decoder reads before it writes, without padding; `sos` alone by default. Required if there
             is no source.
 
     Raises:
         InputError: `model` is not a network; an id of the source, of the prompt or in `suppress`, or `sos`, is not in the
-            vocabulary, or `suppress` has all of it; there is neither a source nor a prompt, or they have different numbers of
-            rows; a forced step or token is not a whole number in its range; `method`,
-            `forced` or an item of `logits_processors` has another type; or beam search gets several sources, or edits with
-            `items`.
+            vocabulary; `suppress` has the whole vocabulary; there is neither a source nor a prompt, or they have different
+            numbers of rows; a forced step or token is not a whole number in its range; `method`, `forced` or an item of
+            `logits_processors` has another type; or beam search gets several sources, or edits of single batch `items`.
         ConfigError: `max_new_tokens` is not a whole number, or `traced` or `cached` is not True or False.
-        PathError: an edit does not fit the model. All errors are raised before the first step.
+        PathError: an edit does not fit the model. The call raises all errors, except those that only a step can find, such
+            as an edit whose values have another shape than the decoder's tensor: that step raises them.
     """
     if not isinstance(model, Network):
         raise InputError("The model must be a Transformer, not {model!r}.", model=model)
@@ -285,12 +289,13 @@ def _stages(
 
 
 def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
-    """Whether the edits have the same effect on one position alone as on the whole prefix, so that earlier positions need not
-    be read again.
+    """Whether a key–value cache gives the right result with these edits: whether they have the same effect on a new position
+    alone as on all positions so far.
 
-    This is so for edits that treat all positions alike: an ablation, a factor without positions, or a tensor that replaces
-    another with the same axes. It is not so for an edit of the target mask, because a position may then attend to a later one,
-    nor for edits that name positions or insert values, because these are indexed along the whole prefix.
+    True for edits of the encoder, and for edits that treat all target positions alike: `Ablate`, `Scale` without positions, and
+    `Replace` by a decoder tensor with the same axes (but not by the tap `split`). False for all other edits: with an edit of
+    the target mask, a position may attend to a later position; positions and values of an edit are indexed along the whole
+    target.
     """
     return all(_fits_cache(model, edit) for edit in edits)
 

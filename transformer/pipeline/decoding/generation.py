@@ -1,4 +1,4 @@
-"""`Generation`: the steps of one answer, and the hypotheses they made as a tree."""
+"""`Generation`: all decoding steps of one answer, with their hypotheses (partial answers) as a tree."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from transformer.pipeline.decoding.methods import Hypothesis
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """The steps of one answer to one source, from first to last. Their hypotheses are a tree; with greedy decoding and
-    sampling, a single chain.
+    """All decoding steps of one answer to one source. The hypotheses (partial answers) of the steps form a tree; with greedy
+    decoding and sampling, a single chain.
 
     Attributes:
         steps: the steps that `generate` yields, at least one.
@@ -43,7 +43,7 @@ class Generation:
 
     @classmethod
     def of(cls, steps: Iterable[DecodingStep]) -> "Generation":
-        """The generation with all steps of an iterator of `generate`, which is run to its end.
+        """Run an iterator that `generate` returned to its end, and return all its steps as a Generation.
 
         Raises:
             InputError: `steps` is empty, has items that `generate` does not yield, or has the steps of several sources.
@@ -52,16 +52,16 @@ class Generation:
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses, each at the index `Hypothesis.number`."""
+        """The hypotheses (partial answers) of all steps. The index of each is its `Hypothesis.number`."""
         return tuple(hypothesis for step in self.steps for hypothesis in step.hypotheses)
 
     @cached_property
     def best(self) -> Hypothesis:
-        """The hypothesis with the highest score among those kept to the end; of equal scores, the first."""
+        """The hypothesis with the highest score among those that the last step kept; of equal scores, the first."""
         return max((self.hypotheses[number] for number in sorted(self.steps[-1].kept)), key=lambda kept: kept.score)
 
     def chain(self, hypothesis: Hypothesis) -> tuple[Hypothesis, ...]:
-        """A hypothesis and all hypotheses that it continues, in the order of the answer's tokens.
+        """A hypothesis, which stores only its last token, after all hypotheses that it continues: one for each token.
 
         Raises:
             InputError: the value is not a hypothesis.
@@ -77,8 +77,9 @@ class Generation:
         return frozenset(made.number for made in self.chain(self.best))
 
     def state(self, hypothesis: Hypothesis) -> str:
-        """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it was kept to the
-        end, `pruned` if it was pruned in its own step, `later` if it was pruned in a later step. Raises as `chain`."""
+        """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it is part of
+        another answer of the last step, `pruned` if the step that made it dropped it, `later` if a later step dropped it.
+        Raises the same errors as `chain`."""
         _check(hypothesis)
         pruned = self.pruned.get(hypothesis.number)
         if pruned is None:
@@ -86,8 +87,9 @@ class Generation:
         return "later" if pruned > hypothesis.step else "pruned"
 
     def written(self, hypothesis: Hypothesis | None = None) -> Hypothesis | None:
-        """A hypothesis, by default the best; or its parent, if its last token is beyond the limit of tokens and was chosen only
-        to see whether the answer ends. None if there is no parent. Raises as `chain`."""
+        """The given hypothesis, by default the best; or its parent, if its last token is beyond the limit on new tokens, where
+        a token is chosen only to see whether the answer ends. None if this parent is the empty answer. Raises the same errors
+        as `chain`."""
         made = self.best if hypothesis is None else hypothesis
         _check(made)
         if made.ended or self.steps[made.step].room:
@@ -96,25 +98,27 @@ class Generation:
 
     def ids(self, hypothesis: Hypothesis | None = None) -> tuple[int, ...]:
         """The ids of the tokens of a hypothesis, by default the best. `<eos>` and a token beyond the limit (`written`) are left
-        out. Raises as `chain`."""
+        out. Raises the same errors as `chain`."""
         made = self.written(hypothesis)
         return tuple(each.token for each in self.chain(made) if not each.ended) if made else ()
 
     @property
     def total(self) -> float:
-        """The log-probability, in nats, of the written tokens of the best answer; 0 if none is written."""
+        """The log-probability, in nats, of the best answer: the sum over its tokens, `<eos>` included. A token beyond the limit
+        (`written`) is left out. 0 if the answer has no tokens."""
         made = self.written()
         return made.total if made else 0.0
 
     @property
     def ended(self) -> bool:
-        """True if the answer ended with `<eos>`, False if it was stopped."""
+        """True if the best answer ended with `<eos>`, False if it was stopped before."""
         return self.best.ended
 
     @cached_property
     def pruned(self) -> dict[int, int]:
-        """Number of each pruned hypothesis → the step that pruned it. A hypothesis is pruned if it is not among the best of its
-        own step, if no kept hypothesis continues it, or if it has ended and others overtake it."""
+        """Number of each pruned (dropped) hypothesis → index of the step that pruned it, counted from 0. A hypothesis is pruned
+        if it is not among the best of its own step, if no kept hypothesis continues it, or if it has ended and others
+        overtake it."""
         pruned = {}
         for step in self.steps:
             kept = {made.number for number in step.kept for made in self.chain(self.hypotheses[number])}

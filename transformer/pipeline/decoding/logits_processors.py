@@ -33,7 +33,8 @@ class Temperature:
         object.__setattr__(self, "value", _checked("The temperature", self.value, 0, HIGHEST_TEMPERATURE))
 
     def apply(self, logits: Logits) -> Logits:
-        """The divided logits, less the largest of their row, so that none is too large."""
+        """The logits, minus the largest of their row, divided by the temperature. Below a temperature of 10⁻⁴, −∞ for all but
+        the most probable token."""
         if self.value < LEAST_TEMPERATURE:
             return TopK(1).apply(logits)
         return (logits - logits.amax(-1, keepdim=True)) / self.value
@@ -91,7 +92,7 @@ LogitsProcessor = Temperature | TopK | TopP | MinP
 
 
 def as_logits_processors(logits_processors: object) -> tuple[LogitsProcessor, ...]:
-    """The logits processors as a tuple.
+    """`logits_processors` as a tuple.
 
     Raises:
         InputError: the value is not a list of logits processors.

@@ -1,7 +1,7 @@
 """Methods that choose the next token from a distribution: greedy, sampling, beam search.
 
-A method starts a search. At each step the search receives the logits. It returns the new hypotheses, and which hypotheses are
-continued.
+A method starts a search. At each step the search receives the logits, and returns the new hypotheses (partial answers) and
+which hypotheses the next step continues.
 """
 
 import math
@@ -29,15 +29,15 @@ class Hypothesis(NamedTuple):
     """A partial answer, stored as its last token and the hypothesis that this token continues.
 
     Attributes:
-        number: its number within the run, counted from 0.
-        parent: number of the hypothesis it continues; −1 for the empty answer.
+        number: its number among all hypotheses of the search, counted from 0 in the order in which they are made.
+        parent: number of the hypothesis that it continues; −1 if `token` is the first token of an answer.
         step: the step that made it, counted from 0.
         row: the row, in the distribution and the tensors of that step, from which the token was chosen.
-        token: its id.
-        log_probability: log-probability of the token in the model's own distribution, in nats.
-        total: sum of the log-probabilities of all its tokens.
-        score: `total` divided by the length penalty; beam search ranks by it.
-        ended: whether the token is `<eos>`.
+        token: id of the last token.
+        log_probability: log-probability of this token in the model's own distribution, in nats.
+        total: sum of the log-probabilities of all tokens of the partial answer.
+        score: the number that beam search ranks by (`Beam.score`); with other methods, `total`.
+        ended: whether the last token is `<eos>`.
     """
 
     number: int
@@ -52,10 +52,10 @@ class Hypothesis(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The outcome of a step.
+    """The result of one step of a search.
 
     Attributes:
-        made: the hypotheses made in the step, the best first.
+        made: the hypotheses (partial answers) made in the step: in beam search the best first, else in the order of the rows.
         kept: the `Hypothesis.number` of each hypothesis that is still in the search, ended ones included.
         rows: for each row of the next step, the row of this step that it continues; None if the rows stay the same.
         tokens: the new token that each row of the next step reads.
@@ -70,17 +70,17 @@ class Choice(NamedTuple):
 
 
 class Search(ABC):
-    """The state of a search for answers: the hypotheses so far."""
+    """The state of a search for answers: the hypotheses (partial answers) so far."""
 
     @abstractmethod
     def choose(
         self, own: Float[Tensor, "row vocab"], logits: Float[Tensor, "row vocab"], index: int, forced: int | None
     ) -> Choice:
-        """The hypotheses made in a step, and those that are continued.
+        """Do one step: return the hypotheses (partial answers) made in it, and which hypotheses the next step continues.
 
         Args:
-            own: the model's own log-probabilities, −∞ for tokens that must not be written.
-            logits: the logits after the logits processors.
+            own: the model's own log-probabilities, −∞ for tokens that must not be written. Beam search ranks by them.
+            logits: the logits after the logits processors. Greedy decoding and sampling choose from them.
             index: index of the step, counted from 0.
             forced: id of a token that is written whatever its probability; None to choose.
         """
@@ -88,10 +88,11 @@ class Search(ABC):
 
 @dataclass(frozen=True)
 class Greedy:
-    """Choose the most probable token."""
+    """Greedy decoding: choose the most probable token at each step."""
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for `rows` answers. `eos` and `pad` are ids; `max_new_tokens` is not used."""
+        """A new search for the answers to a batch of `rows` texts. `eos` and `pad` are ids of the special tokens;
+        `max_new_tokens` is not used."""
         return _Independent(rows, eos, pad, lambda logits, _: logits.argmax(-1))
 
 
@@ -100,11 +101,11 @@ class Sample:
     """Sample a token: choose it at random, by the probabilities.
 
     Attributes:
-        seed: the same seed gives the same tokens. Each step has its own random numbers, so a forced token changes the tokens
-            after it only through the model.
+        seed: the same seed gives the same tokens. Each step has its own random numbers, so a token that is forced in one step
+            does not change the random numbers of later steps.
 
     Raises:
-        InputError: the seed is not a whole number from 0 to `LARGEST_SEED`.
+        InputError: the seed is not a whole number from 0 to 2³² − 1.
     """
 
     seed: int = 0
@@ -114,18 +115,20 @@ class Sample:
             raise InputError("The seed is {seed!r}; allowed are 0 to {most}.", seed=self.seed, most=LARGEST_SEED)
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for `rows` answers. `eos` and `pad` are ids; `max_new_tokens` is not used."""
+        """A new search for the answers to a batch of `rows` texts. `eos` and `pad` are ids of the special tokens;
+        `max_new_tokens` is not used."""
         return _Independent(
             rows, eos, pad, lambda logits, index: self._sampled(logits, self.uniforms(index, rows)[:, None])[:, 0]
         )
 
     def uniforms(self, index: int, count: int) -> Float[Tensor, " sample"]:
-        """`count` random numbers from 0 to 1, which choose the tokens of a step: always the same for one seed and step."""
+        """`count` random numbers from 0 to 1, each of which selects one token of step `index`. Equal seeds and equal indices
+        give equal numbers."""
         return torch.from_numpy(np.random.default_rng([self.seed, index]).random(count))
 
     def samples(self, logits: Float[Tensor, " vocab"], index: int, count: int) -> Int[Tensor, " sample"]:
-        """`count` ids sampled from the logits of step `index` of one answer, with the random numbers of that step. The first id
-        is the token that the answer gets."""
+        """`count` token ids sampled from `logits`, one independent of the other, with the random numbers of step `index`. The
+        first id is the token that the answer gets in this step."""
         return self._sampled(logits[None], self.uniforms(index, count)[None])[0]
 
     def _sampled(self, logits: Float[Tensor, "row vocab"], uniforms: Float[Tensor, "row sample"]) -> Int[Tensor, "row sample"]:
@@ -140,14 +143,14 @@ class Sample:
 class Beam:
     """Beam search: at each step every hypothesis is continued by every token, and the `width` best of all are kept.
 
-    Ended hypotheses compete with the others. The search is over when all kept hypotheses have ended, or when no other
-    hypothesis can still beat the best ended one. Logits processors have no effect, because beam search ranks by the model's own
-    log-probabilities.
+    A hypothesis is a partial answer. Hypotheses that ended with `<eos>` compete with the others. The search is over when all
+    kept hypotheses have ended, or when no other hypothesis can still beat the best ended hypothesis. Logits processors have no
+    effect, because beam search ranks by the model's own log-probabilities.
 
     Attributes:
-        width: number of hypotheses that are kept, 1 to `LARGEST_WIDTH`; the app offers 1 to `WIDEST`. 1 is greedy decoding.
-        length_penalty: 0 to `LARGEST_PENALTY`: the sum of the log-probabilities is divided by the length (with `<eos>`) to this
-            power. 0 favours short answers, because each token makes the sum smaller; 1 compares the mean.
+        width: number of hypotheses that are kept, 1 to 1000; the app offers 1 to 8. 1 is greedy decoding.
+        length_penalty: 0 to 5. The sum of the log-probabilities is divided by the length (with `<eos>`) to this power. 0
+            favours short answers, because each token makes the sum smaller; 1 compares the mean.
 
     Raises:
         InputError: the width or the length penalty is not a number in its range.
@@ -166,12 +169,12 @@ class Beam:
             raise InputError(template, penalty=penalty, most=LARGEST_PENALTY)
 
     def score(self, total: float, length: int) -> float:
-        """The score of a hypothesis of `length` tokens: `total`, its log-probability, divided by `length` to the power
+        """The score of a partial answer of `length` tokens: `total`, its log-probability, divided by `length` to the power
         `length_penalty`."""
         return total / length**self.length_penalty
 
     def start(self, rows: int, eos: int, pad: int, max_new_tokens: int) -> Search:
-        """A new search for one answer. `eos` is the id of `<eos>`; `pad` is not used.
+        """A new search for one answer of at most `max_new_tokens` tokens. `eos` is the id of `<eos>`; `pad` is not used.
 
         Raises:
             InputError: `rows` is not 1.
@@ -214,7 +217,8 @@ class _Independent(Search):
 
 
 class _BeamSearch(Search):
-    """Beam search for one source. `live` has the hypothesis of each row, `ended` the kept hypotheses that have ended."""
+    """Beam search for one source. `live` has the hypothesis of each row of the next step, `ended` the kept hypotheses that
+    have ended."""
 
     def __init__(self, beam: Beam, eos: int, max_new_tokens: int) -> None:
         self.beam, self.eos, self.max_new_tokens = beam, eos, max_new_tokens
@@ -238,7 +242,7 @@ class _BeamSearch(Search):
         return Choice(tuple(candidates), tuple(kept), rows, tokens, not live or self._decided(live))
 
     def _candidates(self, own: Float[Tensor, "row vocab"], index: int, forced: int | None) -> list[Hypothesis]:
-        """The best `SHOWN * width` continuations of all live hypotheses, or fewer if fewer are possible."""
+        """The best `2 * width` continuations of all hypotheses that have not ended, or fewer if fewer are possible."""
         totals = (
             torch.tensor([[hypothesis.total if hypothesis else 0.0] for hypothesis in self.live], dtype=torch.float64) + own
         )
@@ -260,8 +264,8 @@ class _BeamSearch(Search):
         return made
 
     def _decided(self, live: Sequence[Hypothesis]) -> bool:
-        """Whether no live hypothesis can still beat the best ended one. The sum of a hypothesis can only fall, and it is
-        divided by at most the length of the longest answer."""
+        """Whether no hypothesis of `live` can still beat the best ended hypothesis. The sum of its log-probabilities can only
+        fall, and is divided by at most the length of the longest answer."""
         if not self.ended:
             return False
         best = max(hypothesis.score for hypothesis in self.ended)
