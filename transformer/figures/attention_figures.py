@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float, UInt8
-from plotly.colors import get_colorscale, sample_colorscale
+from plotly.colors import sample_colorscale
 
 from transformer.figures.labels import LABELS
 from transformer.figures.theme import COUNTED, LINE, MASK_SIGN, MASKED, SIGNED, WEIGHTS, Positions, built, numbered, token_axis
@@ -34,8 +34,7 @@ LUMINANCE, EVEN = np.array([0.2126, 0.7152, 0.0722]), 0.179
 SHORT, NUMBER_SIZE = 4, 11  # most characters of a number that fits into every cell; px of numbers in cells
 BLACK = '<span style="color:black">{}</span>'
 INSET = 0.45  # distance from the middle of a cell to the frame of a mark, in cells
-# The colours of the scale and not its name, because plotly.js has slightly other colours under this name than Python.
-WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": get_colorscale(WEIGHTS)}
+WEIGHTS_SCALE = {"zmin": 0, "zmax": 1, "colorscale": WEIGHTS}
 # The `meta` of a map's layout: the names of its axes in events of clicks, and that all its traces draw the same cells.
 MAP = {"axes": {"x": "key", "y": "query"}, "layers": True}
 MOST_HATCHED = 32  # in a map with up to this many tokens on its longer side, masked cells are hatched, not only grey

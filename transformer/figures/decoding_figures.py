@@ -272,7 +272,7 @@ def lens_map(
         colors, texts, hovered = colors.T, [*zip(*texts, strict=True)], [*zip(*hovered, strict=True)]
         across, down = [point.replace(" ", "<br>", 1) for point in points], across
     rows, columns = colors.shape
-    scale, high = f"{WEIGHTS}_r", float(np.log10(most + 1))
+    scale, high = [[1 - place, color] for place, color in reversed(WEIGHTS)], float(np.log10(most + 1))
     figure = go.Figure(
         go.Heatmap(
             z=colors,
