@@ -16,8 +16,9 @@ KIND_COLORS = {"encoder": "#0072B2", "decoder": "#D55E00", "cross": "#009E73"}
 ROLE_COLORS = {"query": "#CC79A7", "key": "#E69F00", "value": "#56B4E9"}
 
 # Attention weights, 0 to 1. Viridis is perceptually uniform. Magma and Inferno contain near-blacks that Streamlit replaces.
-# Both scales are lists of colours, not names: in plotly.js, the colours under these names differ a little (Viridis) or are others
-# (RdBu is from blue to red, with grey between), and figures that Plotly for Python does not check would be drawn with them.
+# Both scales are lists of colours, not names: in plotly.js, the colours under these names differ a little (Viridis) or are
+# others (RdBu is from blue to red, with grey between), and figures that Plotly for Python does not check would be drawn with
+# them.
 WEIGHTS = get_colorscale("Viridis")
 # Signed tensors, centred on zero: red below zero, white at zero, blue above.
 SIGNED = get_colorscale("RdBu")

@@ -1,5 +1,4 @@
-"""Noun phrases, names and pronouns: functions that let a path sample or parse the English words, and return the French
-words."""
+"""Noun phrases, names and pronouns: functions that sample or parse the English words and return the French words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -190,8 +189,9 @@ def determined(determiner: Determiner, core: list[str], agreement: Agreement, us
 
 
 def attributes(path: Path, kind: str | None, share: float, number: str | None = None) -> list[tuple[list[str], Adjective]]:
-    """Zero, one or two adjectives, which `path` samples or parses, each with the French of a `very` before it (or no words).
-    While sampling, `share` is the probability of an adjective, and adjectives fit nouns of `kind` and `number`."""
+    """Zero, one or two adjectives, each with the French of a `very` before it (or no words). A `SamplingPath` samples the
+    English words; a `ParsingPath` reads them from its text. While sampling, `share` is the probability of an adjective, and
+    adjectives fit nouns of `kind` and `number`."""
     adjectives: list[tuple[list[str], Adjective]] = []
     sampled_from = OF_MASS.get(kind or "") if number == "mass" else ATTRIBUTES_OF.get(kind or "")
     if kind is not None and sampled_from is None:
@@ -223,10 +223,10 @@ def noun_phrase(
     person: Agreement | None = None,
     few_plurals: bool = False,
 ) -> Nominal:
-    """A noun with or without a determiner, and perhaps with adjectives, which `path` samples or parses.
+    """A noun with or without a determiner, and perhaps with adjectives.
 
     Args:
-        path: samples or parses the English words.
+        path: a `SamplingPath` samples the English words; a `ParsingPath` reads them from its text.
         kinds: the kinds of noun that are sampled.
         determiners: the allowed determiners; by default those of an object in a statement.
         bare: share of phrases without a determiner.
@@ -295,8 +295,8 @@ def from_form(
 
 
 def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
-    """The phrase `head`, perhaps with `of` and another noun after it, which `path` samples or parses: `a cup of coffee`, `the
-    roof of the house`."""
+    """The phrase `head`, perhaps with `of` and another noun after it: `a cup of coffee`, `the roof of the house`. A
+    `SamplingPath` samples the added words; a `ParsingPath` reads them from its text."""
     noun = head.noun
     if not share or noun is None:
         return head
@@ -311,7 +311,8 @@ def _with_of(path: Path, share: float, head: Nominal) -> Nominal:
 
 
 def owner(path: Path) -> Nominal:
-    """The person in a phrase such as `anna 's` or `my sister 's`, which `path` samples or parses."""
+    """The person in a phrase such as `anna 's` or `my sister 's`. A `SamplingPath` samples the English words; a `ParsingPath`
+    reads them from its text."""
     if path.choose({"name": 1.0, "phrase": 1.0}, {"name": NAME_TABLE.by_first, "phrase": words.OWNERS.by_first}) == "name":
         someone = person_name(path)
     else:
@@ -322,8 +323,8 @@ def owner(path: Path) -> Nominal:
 
 
 def owned(path: Path, kinds: Sequence[str]) -> Nominal:
-    """A phrase such as `anna 's cat` (`le chat de anna`), which `path` samples or parses. `kinds` are the kinds of noun that
-    are sampled for the thing owned."""
+    """A phrase such as `anna 's cat` (`le chat de anna`). A `SamplingPath` samples the English words; a `ParsingPath` reads
+    them from its text. `kinds` are the kinds of noun that are sampled for the thing owned."""
     someone = owner(path)
     kind = path.meaning(kinds)
     number = path.meaning([n for n in ("singular", "plural") if kind is None or (kind, n) in FORMS_OF] or ["mass"])
@@ -349,9 +350,9 @@ WHO = (*("family",) * 6, "group", *("friend", "person", "job") * 2, *("animal",)
 def subject(
     path: Path, *, pronouns: float = 1.2, things: Sequence[str] = (), adjectives: float = 0.08, kinds: Sequence[str] = WHO
 ) -> Nominal:
-    """The subject of a verb, which `path` samples or parses: a person or an animal of one of `kinds`, or a noun of one of the
-    kinds in `things`. While sampling, a pronoun has the weight `pronouns`, and a noun phrase the weight 1; `adjectives` is the
-    share of noun phrases with an adjective."""
+    """The subject of a verb: a person or an animal of one of `kinds`, or a noun of one of the kinds in `things`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. While sampling, a pronoun has the weight
+    `pronouns`, and a noun phrase the weight 1; `adjectives` is the share of noun phrases with an adjective."""
     options = {"pronoun": pronouns, "phrase": 1.0, "name": 0.3, "owned": 0.08, "both": 0.07, "someone": 0.03, "all": 0.05}
     chosen = path.choose(options, _SUBJECT_STARTS)
     if chosen == "pronoun":
@@ -392,8 +393,9 @@ def _two_people(path: Path) -> Nominal:
 
 
 def object_phrase(path: Path, kinds: Sequence[str], polarity: Polarity, *, bare: float = 0.2, names: bool = False) -> Nominal:
-    """A direct object, which `path` samples or parses: one noun phrase, or two with `and` or `or`; with `names`, perhaps a
-    name. `polarity` decides the determiners; `kinds` and `bare` are as in `noun_phrase`."""
+    """A direct object: one noun phrase, or two with `and` or `or`; with `names`, perhaps a name. A `SamplingPath` samples the
+    English words; a `ParsingPath` reads them from its text. `polarity` decides the determiners; `kinds` and `bare` are as in
+    `noun_phrase`."""
     options = {"phrase": 1.0, "owned": 0.06}
     if polarity != "negative":
         options["two"] = 0.05
@@ -417,8 +419,9 @@ NEVER_COLD = ANIMATE | {"idea"}
 
 
 def predicate_adjective(path: Path, subject: Nominal, kind: str | None = None) -> list[str]:
-    """The French words after `être` for one or two adjectives after `be`, such as `very tired`, which `path` samples or parses.
-    The adjectives fit nouns of `kind`, by default the kind of `subject`."""
+    """The French words after `être` for one or two adjectives after `be`, such as `very tired`. A `SamplingPath` samples the
+    English words; a `ParsingPath` reads them from its text. The adjectives fit nouns of `kind`, by default the kind of
+    `subject`."""
     kind = kind or subject.kind
     degree = path.optional(words.DEGREES, 0.25)
     adjective = path.word(PREDICATES, PREDICATES_OF.get(kind))

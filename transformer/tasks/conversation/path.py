@@ -1,4 +1,4 @@
-"""A path through the grammar: it either samples a sentence or parses one.
+"""A path makes the choices of the grammar: a `SamplingPath` samples a random sentence, a `ParsingPath` parses a given text.
 
 The grammar is written once, as functions that get a path, pass it the English words from left to right and return the French.
 On a `SamplingPath`, every choice is random, and every word is written down. On a `ParsingPath`, a text decides every choice. If

@@ -1,4 +1,4 @@
-"""Verbs and the words after them: functions that let a path sample or parse the English words, and return the French words."""
+"""Verbs and the words after them: functions that sample or parse the English words and return the French words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -235,8 +235,8 @@ def verb_form(path: Path, form: Form, kind: str) -> Verb:
 
 
 def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
-    """The verb of a statement, and the French words of an adverb such as `always` before it. `path` samples or parses the
-    English words after the subject (already on `path`)."""
+    """The verb of a statement, and the French words of an adverb such as `always` before it. A `SamplingPath` samples the
+    English words after the subject; a `ParsingPath` reads them from its text."""
     third = subject.english_slot == THIRD
     frequency: list[str] = []
     if tense in ("progressive", "imperfect", "future"):
@@ -264,8 +264,8 @@ def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tu
 def statement(
     path: Path, subject: Nominal, tense: Tense, negation: Negation = "", *, time: float = 0.22, place: float = 0.15
 ) -> Clause:
-    """A statement with this subject, tense and negation. `path` samples or parses the English words after the subject (already
-    on `path`). `time` and `place` are the shares of clauses with a time and with a place."""
+    """A statement with this subject, tense and negation. A `SamplingPath` samples the English words after the subject; a
+    `ParsingPath` reads them from its text. `time` and `place` are the shares of clauses with a time and with a place."""
     verb, frequency = simple(path, subject, tense, negation)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, tense, time=time, place=place)
@@ -276,8 +276,8 @@ def statement(
 
 
 def with_modal(path: Path, subject: Nominal, negation: Negation, *, time: float = 0.15, place: float = 0.15) -> Clause:
-    """A clause with a modal verb, such as `she wants to eat`. `path` samples or parses the English words after the subject
-    (already on `path`). `time` and `place` are the shares of clauses with a time and with a place."""
+    """A clause with a modal verb, such as `she wants to eat`. A `SamplingPath` samples the English words after the subject; a
+    `ParsingPath` reads them from its text. `time` and `place` are the shares of clauses with a time and with a place."""
     third = subject.english_slot == THIRD
     not_ = ["not"] * bool(negation)
     options = {"helping": 1.0, "full": 1.3, "past": 0.25}
@@ -315,9 +315,9 @@ def infinitive(
     time: float = 0.15,
     place: float = 0.15,
 ) -> Clause:
-    """A clause with a modal verb and an infinitive. `path` samples or parses the English words after the modal verb (already on
-    `path`). `past` is whether the modal verb is in the past; `time` and `place` are the shares of clauses with a time and with
-    a place."""
+    """A clause with a modal verb and an infinitive. A `SamplingPath` samples the English words after the modal verb; a
+    `ParsingPath` reads them from its text. `past` is whether the modal verb is in the past; `time` and `place` are the shares
+    of clauses with a time and with a place."""
     verb = verb_form(path, "base", subject.kind)
     polarity: Polarity = "negative" if negation else "positive"
     complements = follow(path, verb, subject, polarity, "modal", time=time, place=place, modal_past=past)
@@ -343,10 +343,10 @@ def follow(
     modal_past: bool = False,
     pronouns: bool = True,
 ) -> Complements:
-    """The French of the words that follow a verb, which `path` samples or parses. `time` and `place` are the shares of clauses
-    with a time and with a place; `modal_past` is whether a modal verb is in the past; `pronouns` allows object pronouns. In a
-    question about the object, the place or the time, this part is not after the verb, and `gap` is "object", "place" or
-    "time"."""
+    """The French of the words that follow a verb. A `SamplingPath` samples the English words; a `ParsingPath` reads them from
+    its text. `time` and `place` are the shares of clauses with a time and with a place; `modal_past` is whether a modal verb is
+    in the past; `pronouns` allows object pronouns. In a question about the object, the place or the time, this part is not
+    after the verb, and `gap` is "object", "place" or "time"."""
     after = Complements()
     pattern = verb.pattern
     if gap == "object":
@@ -433,8 +433,8 @@ SOMETHING: Table[str] = Table(
 def _object(
     path: Path, verb: Verb, subject: Nominal, polarity: Polarity, after: Complements, pronouns: bool, tense: Tense
 ) -> None:
-    """Add the French of an object, which `path` samples or parses, to `after`: a direct object, or, if the French verb has a
-    preposition, an object after this preposition."""
+    """Add the French of an object to `after`: a direct object, or, if the French verb has a preposition, an object after this
+    preposition. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     pattern, kinds = verb.pattern, verb.objects
     options = {"phrase": 1.0}
     clitic = not verb.preposition and "no-clitic" not in pattern and not pattern & {"sport", "instrument"} and not verb.strict
@@ -478,8 +478,8 @@ def _object(
 
 
 def _strict_object(path: Path, verb: Verb) -> Nominal:
-    """An object of one of the kinds in `verb.objects`, which `path` samples or parses: `play football`, `visit the museum`,
-    `visit anna`."""
+    """An object of one of the kinds in `verb.objects`: `play football`, `visit the museum`, `visit anna`. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text."""
     if verb.pattern & {"sport", "instrument"}:
         phrase = noun_phrase(
             path, verb.objects, words.OWNERS, bare=0.9 if "sport" in verb.pattern else 0.0, adjectives=0.02, of=0.0
@@ -517,8 +517,8 @@ def _bare_language(path: Path) -> list[str]:
 
 
 def _recipient(path: Path, subject: Nominal, after: Complements, pronouns: bool = True) -> None:
-    """Add the French of the person in `to me`, `to anna` or `to my sister` to `after`. `path` samples or parses the English
-    words after `to`."""
+    """Add the French of the person in `to me`, `to anna` or `to my sister` to `after`. A `SamplingPath` samples the English
+    words after `to`; a `ParsingPath` reads them from its text."""
     options = {"phrase": 1.0, "name": 0.4} | ({"pronoun": 1.0} if pronouns else {})
     chosen = path.choose(options, _PRONOUN_STARTS | {"name": NAME_TABLE.by_first})
     if chosen == "pronoun":
@@ -551,13 +551,10 @@ def question(
     people: bool = False,
     asked_about: Agreement | None = None,
 ) -> Clause:
-    """The clause that answers a question such as `do you like tea`, `can she swim` or `did they leave`, which `path` samples or
-    parses.
-
-    `gap`, `time` and `place` are as in `follow`. `people` allows only verbs whose object can be a person. `asked_about` is the
-    agreement of an object before the verb (`how many books did you buy`), because a participle agrees with it; None without
-    such an object.
-    """
+    """The clause that answers a question such as `do you like tea`, `can she swim` or `did they leave`. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. `gap`, `time` and `place` are as in `follow`. `people`
+    allows only verbs whose object can be a person. `asked_about` is the agreement of an object before the verb (`how many books
+    did you buy`), because a participle agrees with it; None without such an object."""
     options = {"do": 5.0, "did": 2.0, "be": 1.6, "helping": 1.8, "will": 0.3, "want to": 0.5}
     starts = {
         "do": ("do", "does"),
@@ -603,8 +600,8 @@ def question(
 
 
 def asked(path: Path, third: int | None = None) -> Nominal:
-    """The subject of a question, most often `you`, which `path` samples or parses. `third` is 1 after `does`, 0 after `do`, and
-    None after other verbs."""
+    """The subject of a question, most often `you`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from
+    its text. `third` is 1 after `does`, 0 after `do`, and None after other verbs."""
     options = {"you": 2.0, "pronoun": 1.0, "phrase": 0.8, "name": 0.3}
     if third == 1:
         options.pop("you")

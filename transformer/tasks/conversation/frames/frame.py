@@ -15,7 +15,7 @@ class Frame(NamedTuple):
     Attributes:
         name: the name of the frame, under which accuracy is reported.
         share: its share of sampled sentences, relative to other frames.
-        sentence: a function that lets a path sample or parse the sentence, and returns the French words before elision.
+        sentence: a function that samples or parses the sentence and returns the French words before elision (`la église`).
         opens: whether the sentence may have an opening, such as `hello` or `yes`.
     """
 
@@ -43,8 +43,8 @@ OPENING_SHARE = 0.05
 
 
 def opening(path: Path) -> list[str]:
-    """The French words of an opening before a sentence, such as `hello` or `yes`, with or without a period, which `path`
-    samples or parses. Empty without an opening."""
+    """The French words of an opening before a sentence, such as `hello` or `yes`, with or without a period. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. Empty without an opening."""
     french = path.optional(OPENINGS, OPENING_SHARE)
     if french is None:
         return []

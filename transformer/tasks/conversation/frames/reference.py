@@ -109,8 +109,9 @@ def referent(candidates: Sequence[Nominal], pronoun: Pronoun, saying: Said) -> N
 
 
 def main_clause(path: Path, *, rigid: bool = False) -> Main:
-    """A clause such as `the animal did not cross the street` or `anna bought a dress`, without a period, which `path` samples
-    or parses. With `rigid`, only clauses with an animal, `did not`, a verb and a place, such as the first example."""
+    """A clause such as `the animal did not cross the street` or `anna bought a dress`, without a period. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. With `rigid`, only clauses with an animal, `did not`, a
+    verb and a place, such as the first example."""
     # Most sampled sentences have two nouns of different genders that `it` may refer to. Only from such sentences does a model
     # learn to attend to the right noun.
     two_things = not rigid and path.meaning((True, True, True, False)) is True
@@ -159,8 +160,9 @@ NEAR = Table(
 
 
 def reason(path: Path, main: Main) -> tuple[list[str], Nominal | None, Said, Pronoun]:
-    """The reason after `because`, such as `it was too tired`, which `path` samples or parses. Returns its French words, the
-    noun that the pronoun refers to (None if it refers to no noun of `main`), the description (`tired`) and the pronoun."""
+    """The reason after `because`, such as `it was too tired`. A `SamplingPath` samples the English words; a `ParsingPath` reads
+    them from its text. Returns its French words, the noun that the pronoun refers to (None if it refers to no noun of `main`),
+    the description (`tired`) and the pronoun."""
     pronoun, sampled_from = _sampled_pronoun(path, main)
     past = path.choose({"past": 1.0 if main.past else 0.0, "present": 0.0 if main.past else 1.0}) == "past"
     path.require(past == main.past)
@@ -188,9 +190,8 @@ def _any_fits(main: Main, pronoun: Pronoun, saying: Said) -> bool:
 
 
 def _sampled_pronoun(path: Path, main: Main) -> tuple[Pronoun, Table[Said] | None]:
-    """A pronoun that `path` samples or parses, and a table of descriptions. A `SamplingPath` samples one of the nouns in
-    `main.candidates`, and pronoun and descriptions fit this noun. A `ParsingPath` takes the pronoun from the text, and the
-    table is None."""
+    """A pronoun, and a table of descriptions. A `SamplingPath` samples one of the nouns in `main.candidates`, and pronoun and
+    descriptions fit this noun. A `ParsingPath` takes the pronoun from the text, and the table is None."""
     target = path.meaning(main.candidates)
     if target is None:
         return path.word(words.SUBJECTS), None
@@ -213,8 +214,9 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """The French words of a sentence and a question, such as `… because it was too tired . what was tired ?`, which `path`
-    samples or parses. The French answers the question with the noun, which trains a head to attend to the noun."""
+    """The French words of a sentence and a question, such as `… because it was too tired . what was tired ?`. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. The French answers the question with the noun, which
+    trains a head to attend to the noun."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
@@ -230,14 +232,14 @@ def with_question(path: Path) -> list[str]:
 
 
 def rigid_main(path: Path) -> list[str]:
-    """The French words of a sentence such as `the animal did not cross the street`, which `path` samples or parses. The two
-    nouns always have the same positions."""
+    """The French words of a sentence such as `the animal did not cross the street`. A `SamplingPath` samples the English words;
+    a `ParsingPath` reads them from its text. The two nouns always have the same positions."""
     return [*main_clause(path, rigid=True).french, *period(path)]
 
 
 def rigid(path: Path) -> list[str]:
-    """The French words of a sentence such as `the animal did not cross the street because it was too tired`, which `path`
-    samples or parses. The two nouns always have the same positions."""
+    """The French words of a sentence such as `the animal did not cross the street because it was too tired`. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. The two nouns always have the same positions."""
     main = main_clause(path, rigid=True)
     path.word(BECAUSE)
     french, found, _, pronoun = reason(path, main)
