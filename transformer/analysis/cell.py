@@ -48,7 +48,7 @@ class Explanation:
 
     Attributes:
         step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`), or outside the heads `Stop.kind`;
-            "" for a number that is not in a tensor of a trace (`explanation_of`).
+            "" for a number computed outside the forward pass (`explanation_of`).
         row, column: place of the number in the matrix of one text, counted from 0.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
@@ -144,11 +144,11 @@ Computation = tuple[str, tuple[Term, ...], tuple[tuple[str, float], ...], float]
 
 
 def explanation_of(computation: Computation, traced: float, column: int = 0) -> Explanation:
-    """The `Explanation` of a number that is not in a tensor of a trace, such as a number of the logit lens.
+    """The `Explanation` of a number computed outside the forward pass, such as a number of the logit lens.
 
     Args:
-        computation: the operation, terms, extra numbers and result, as in `Explanation`.
-        traced: the number that the model computed.
+        computation: the operation, terms, other numbers of the formula (`extra`) and result, as in `Explanation`.
+        traced: the number itself, to be compared with the result of the computation.
         column: for a softmax, the index of the explained score, counted from 0.
     """
     return Explanation("", 0, column, *computation, traced)
@@ -157,15 +157,16 @@ def explanation_of(computation: Computation, traced: float, column: int = 0) -> 
 def product_of(
     left: Sequence[float] | np.ndarray, right: Sequence[float] | np.ndarray, axis: str, bias: float | None = None
 ) -> Computation:
-    """The dot product of two vectors, plus a bias if given, as a Computation: operation, terms, extra numbers and result.
-    `axis` names the axis of the vectors in `Term.label`."""
+    """The dot product of two vectors, plus a bias if given, as a `Computation`: the operation, its terms, `extra` (the bias)
+    and the result. `axis` names the axis of the vectors in `Term.label`."""
     terms = products(left, right, axis)
     extra = () if bias is None else (("bias", bias),)
     return "sum of products", terms, extra, sum_of_values(terms) + (bias or 0.0)
 
 
 def sum_of(values: Mapping[str, float]) -> Computation:
-    """The sum of `values` (label of a term → value) as a Computation: operation, terms, extra numbers (here none), result."""
+    """The sum of `values` (label of a term → value) as a `Computation`: the operation, its terms, an empty `extra` and the
+    result."""
     return "sum", tuple(Term(name, value, 1.0, value) for name, value in values.items()), (), math.fsum(values.values())
 
 

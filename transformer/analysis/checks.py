@@ -249,7 +249,7 @@ def check_number(name: str, value: object, least: int | float, most: int | float
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number of Python or of NumPy. True and False do not count as whole numbers."""
+    """Whether a value is an integer of Python or of NumPy. True, False and floats such as 2.0 are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

@@ -47,12 +47,12 @@ class CostTerm(NamedTuple):
 
     @property
     def each(self) -> int:
-        """The cost of one tensor or parameter of the group."""
+        """The cost of one tensor or parameter of the group: a number of parameters, of FLOPs or of bytes."""
         return math.prod(size for _, size in self.factors)
 
     @property
     def amount(self) -> int:
-        """The cost of the whole group."""
+        """The cost of all tensors or parameters of the group together: a number of parameters, of FLOPs or of bytes."""
         return self.times * self.each
 
 

@@ -78,7 +78,7 @@ def _aligned(line: str, number: int, name: str) -> Aligned:
 
 
 def words(text: str) -> list[str]:
-    """The words and punctuation marks of a text, in order. The indices in `Links` count both.
+    """The words and punctuation marks of a text, in order. An index in a `Links` pair is an index in this list.
 
     Raises:
         InputError: `text` is not a string.

@@ -172,7 +172,7 @@ def tensor_view(
 
 
 def in_one_scale(views: Sequence[TensorView]) -> list[TensorView]:
-    """The same tensors, but with one colour scale for all signed tensors. It ends at the largest magnitude in any of them."""
+    """The same tensors, with one colour scale for all signed tensors; it ends at the largest magnitude in any of them."""
     limit = max((view.panel.limit for view in views if view.panel.scale == "signed"), default=1.0)
     return [replace(view, limit=limit) if view.panel.scale == "signed" else view for view in views]
 

@@ -170,17 +170,16 @@ def _drawn(spot: Spot, labels: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 def number_of_cell(
     figure: go.Figure, views: Iterable[TensorView], trace: int, row: int, column: int
 ) -> tuple[TensorView, tuple[int, int, int]] | None:
-    """The number that a cell of a figure of tensors shows: its tensor, and its tile (one for each head), row and column in the
-    tensor, counted from 0. If the cell stands for several numbers, it shows the one of greatest magnitude.
+    """The number that a heatmap cell shows in a figure of tensors. A cell of a reduced tensor stands for several numbers and
+    shows the number of greatest magnitude.
 
     Args:
         figure: a figure that `tiles_figure` or `layer_figure` returned.
-        views: the tensors that it draws.
-        trace, row, column: index of the cell's trace in the figure, and the cell's row and column in this trace, counted from
-            0.
+        views: the tensors in the figure.
+        trace, row, column: index of the Plotly trace (a heatmap) that has the cell, and the cell's row and column in it, from 0.
 
     Returns:
-        None if the cell shows no number of these tensors.
+        The tensor, and (head, row, column) of the number in it, counted from 0; None if the cell shows no number of `views`.
     """
     heatmaps: Any = figure.data
     if not 0 <= trace < len(heatmaps):
@@ -201,8 +200,8 @@ def number_of_cell(
 
 
 def frame_of_cell(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]]:
-    """A frame around a cell, as shapes of a Plotly layout: a black line on a wider white line. The arguments are those of
-    `number_of_cell`."""
+    """A frame around a heatmap cell, as shapes of a Plotly layout: a black line on a wider white line. The arguments are those
+    of `number_of_cell`."""
     heatmap: Any = figure.data[trace]  # pyright: ignore[reportIndexIssue]
     left, top = heatmap.x0 + (column - 0.5) * heatmap.dx, heatmap.y0 + (row - 0.5) * heatmap.dy
     box = (left, top, left + heatmap.dx, top + heatmap.dy)

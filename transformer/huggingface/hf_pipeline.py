@@ -114,7 +114,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def output(self) -> Output:
-        """What the model computes from the vectors after its last layer: logits of tokens, labels or spans, or nothing."""
+        """Which kind of logits the model computes from the vectors after its last layer, if any, and the names of the labels."""
         return getattr(self.network, "output", TOKENS)
 
     @property

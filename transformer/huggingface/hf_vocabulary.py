@@ -34,7 +34,7 @@ class PieceVocabulary:
 
     Args:
         tokenizer: a tokenizer of `transformers`.
-        lock: held during calls of the tokenizer, because its state is different while it reads a target.
+        lock: held during each call of the tokenizer, because a call that reads a target changes the tokenizer for its duration.
         rows: number of rows of the model's embedding table, which is the number of ids.
         side: `source` or `target`; some tokenizers treat targets differently.
         pad: id of padding; negative if there is none.

@@ -55,7 +55,7 @@ class Subwords(Vocabulary):
 
     Raises:
         ConfigError: the first tokens are not the special tokens and the bytes (`FIRST`); a token is not a text, is repeated or
-            is invisible; or `tokenizer_name` is not `pieces`.
+            is invisible; or the argument `tokenizer_name` is not its default, `pieces`.
     """
 
     tokenizer_name: str = PIECES

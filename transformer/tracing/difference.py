@@ -104,7 +104,7 @@ class Difference:
         return len(self.change)
 
     def __getitem__(self, path: str | TensorPath) -> Activation:
-        """The tensor at a path in B minus the same tensor in A. Axes of tokens have the aligned rows (`places`). Truth values
+        """The tensor at a path in B minus the same tensor in A. Axes of tokens have the aligned rows of `places`. Truth values
         and whole numbers become floating-point numbers: True is 1.
 
         Raises:
@@ -117,7 +117,8 @@ class Difference:
 
     @cached_property
     def runs(self) -> tuple[Trace, Trace]:
-        """The traces of A and of B with the aligned rows (`places`) on their axes of tokens; NaN in rows without a token."""
+        """The traces of A and of B, with the tokens of both in the same rows: their axes of tokens have the rows of `places`,
+        and NaN in a row in which a run has no token."""
         first, second = (self._trace(run, partial(self._values, run), partial(self._open, run)) for run in (0, 1))
         return first, second
 

@@ -90,7 +90,8 @@ class Phrase:
 
     @property
     def attention(self) -> TensorPath:
-        """The path of the attention that the phrase names. Raises `InputError` if the model has no such layer."""
+        """The path of the attention module that the phrase names, such as `encoder.layers.0.self_attention`. Raises
+        `InputError` if the model has no such layer."""
         return self.kind.path(self.layer(self.kind.stack))
 
     @property

@@ -147,7 +147,7 @@ class Recipe:
         """One line about what the model does, for the list of models: `about`, or else the description of the task.
 
         Raises:
-            InputError: there is no task of that name.
+            InputError: no task has the name in `self.task`.
         """
         return self.about or self.make_task().description
 
@@ -165,7 +165,7 @@ class Recipe:
         """The task to learn.
 
         Raises:
-            InputError: there is no task of that name.
+            InputError: no task has the name in `self.task`.
         """
         return find_task(self.task)
 
@@ -173,11 +173,11 @@ class Recipe:
         """The model's configuration, with the vocabularies of the task.
 
         Args:
-            task: the task to learn; None for the recipe's task. Needed only by recipes that learn from a file (`corpus`).
+            task: the task to learn; None for the recipe's `task`. Only recipes that learn from a file (`corpus`) need this.
 
         Raises:
-            InputError: there is no task of the recipe's name.
-            ConfigError: there is no preset or no field of that name, or no model can be built with these values.
+            InputError: no task has the name in `self.task`.
+            ConfigError: `preset` or a field in `config` is unknown, or no model can be built with these values.
         """
         task = task or self.make_task()
         sizes = {"source_vocab": len(task.source_vocabulary), "target_vocab": len(task.target_vocabulary)}

@@ -17,13 +17,13 @@ Unused = dict[str, tuple[Tensor, Tensor | None, frozenset[str]]]
 def place_norms(
     placed: Placed, run: Pass, mine: nn.Module, layers: Sequence[Any], groups: Sequence[Group], others: Sequence[Use]
 ) -> None:
-    """Put the norms of the user's network into `placed`. A norm inside the module of a layer is placed by its order in the
-    layer, any other norm by the sub-layer before or after it.
+    """Copy the norms of the user's network into `placed`, each to a sub-layer of our network. For a norm inside the module of a
+    layer, its order in the layer decides which; for any other norm, the sub-layer before or after it.
 
     Args:
-        placed: the weights that are already placed.
+        placed: the copy of the user's network in our form, with the weights found so far; it is changed.
         run, mine: a recorded pass of the user's network, and that network.
-        layers: the kind and the layer of each of `groups`.
+        layers: (kind of attention, number of its layer from 0) for each attention in `groups`.
         groups: the linear layers of each attention.
         others: the linear layers outside of attentions.
     """
