@@ -176,7 +176,7 @@ def number_of_cell(
     Args:
         figure: a figure that `tiles_figure` or `layer_figure` returned.
         views: the tensors in the figure.
-        trace, row, column: index of the Plotly trace (a heatmap) that has the cell, and the cell's row and column in it, from 0.
+        trace, row, column: index of the Plotly trace (a heatmap) that has the cell, and the cell's row and column, from 0.
 
     Returns:
         The tensor, and (head, row, column) of the number in it, counted from 0; None if the cell shows no number of `views`.

@@ -114,7 +114,7 @@ class HuggingFacePipeline(TextPipeline):
 
     @property
     def output(self) -> Output:
-        """Which kind of logits the model computes from the vectors after its last layer, if any, and the names of the labels."""
+        """Which logits the model computes from the vectors after its last layer, if any, and the names of the labels."""
         return getattr(self.network, "output", TOKENS)
 
     @property

@@ -141,7 +141,7 @@ class Patch(Intervention):
     Attributes:
         path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
         values: the new values, as a tensor, an array or nested sequences: numbers from −10¹² to 10¹², also −∞ for scores; True
-            and False for a mask. A run with the default, None, raises PathError. The values are stored as nested tuples, so that
+            and False for a mask. A run with the default, None, raises PathError. They are stored as nested tuples, so that
             the edit can be hashed. Their shape is that of the selected part, or a shape that broadcasts to it.
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
     """
