@@ -18,7 +18,8 @@ from transformer.tracing.paths import Kind
 
 
 def say(step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> None:
-    """Draw the reason for a step of attention, its formula and its shape. `head` is counted from 0."""
+    """Draw why attention needs a step, its formula and its shape. `kind` is `encoder`, `decoder` or `cross`; `head` is from
+    0."""
     step_words = text("steps")["steps"][step.name]
     st.markdown(_why(step_words, step, config, kind))
     st.latex(_formula(step_words, step, config, kind, head))
@@ -26,7 +27,7 @@ def say(step: AttentionStep, config: NetworkConfig, kind: str, head: int) -> Non
 
 
 def _why(step_words: dict[str, str], step: AttentionStep, config: NetworkConfig, kind: str) -> str:
-    """The reason for a step, as a sentence. For networks other than our own, a sentence that is true for all of them."""
+    """A sentence on why attention needs this step. For networks other than our own, a sentence that is true for all of them."""
     if not isinstance(config, TransformerConfig):
         crossed = ("why_cross_other", "why_other", "why_cross", "why")
         names = crossed if kind == "cross" else ("why_other", "why")
@@ -77,7 +78,7 @@ def _shape(step: AttentionStep, head: int, heads: int) -> str:
 
 
 def source_of(name: str, config: TransformerConfig, kind: str) -> Callable[..., Any]:
-    """The function or method that computes the step `name`, such as `scaled_scores`, in attention of this kind."""
+    """The function that computes the step `name`, such as `scaled_scores`, in `encoder`, `decoder` or `cross` attention."""
     layer = EncoderLayer if Kind.of(kind).stack == "encoder" else DecoderLayer
     functions = {
         **dict.fromkeys(("input", "memory"), layer.forward),

@@ -50,7 +50,7 @@ def show_plain_answer(view: View) -> None:
 
 def show_player(view: View, run: Run, of: tuple[Group, ...]) -> None:
     """Draw the player, which shows an answer token by token, and the buttons that save its content. `of` has the positions of
-    each word's pieces if the text is shown in words; otherwise it is empty."""
+    each word's subword pieces if the text is shown in words; otherwise it is empty."""
     words, count = text("decoding"), len(run.chain)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -95,7 +95,7 @@ def _steps(key: Key, source: str, settings: Settings, layer: int, head: int | No
 
 
 def picked_step(count: int) -> int:
-    """The step that is picked in the session or in the link, counted from 0, out of `count` steps; the first by default."""
+    """The index of the picked step of an answer, out of `count`, from 0: set by a click or by the URL; by default 0."""
     return kept_number(STEP, 1, count, 1) - 1
 
 

@@ -74,7 +74,7 @@ def _show_by_length(by_length: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def show_starts() -> None:
-    """Draw links to examples, each with its own model, texts and page. Examples whose model is missing are left out."""
+    """Draw links to examples, each with its own model, texts and page. Examples whose model the app lacks are left out."""
     words = text("home")
     nothing = dict.fromkeys(TEXTS, "")
     cards = [
@@ -91,14 +91,14 @@ def show_starts() -> None:
 
 
 def _query(start: dict[str, Any]) -> dict[str, str]:
-    """The parameters of an example's link. If the example names a head, its kind, layer and index are from the model's card."""
+    """The parameters of an example's link. If it names a head, its kind, layer and index are from the training record."""
     named = card_head(start["query"]["model"], start["head"]) if "head" in start else None
     return start["query"] | (head_choices(named) if named else {})
 
 
 def show_first_lesson() -> None:
     """Draw the button that opens the first lesson, or continues the lesson that was left. Draw nothing while a lesson is open
-    or the page is presented."""
+    or the page is shown on a projector (`presenting`)."""
     first = first_lesson()
     if first and not presenting():
         lesson, stop, start = first

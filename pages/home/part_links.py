@@ -37,8 +37,8 @@ class Link(NamedTuple):
 
 
 def sidebar_query() -> dict[str, Any]:
-    """The sidebar's values by their names in a link. Empty boxes are included, because they may be filled before the link is
-    followed."""
+    """The values of the sidebar's model and texts, by their names in a URL. Empty boxes are included, because they may be
+    filled before the link is followed."""
     model = st.session_state["model"]
     return {"model": model, **sizes_of(model), **{name: st.session_state[name] for name in TEXTS}}
 
@@ -47,8 +47,8 @@ def packed(link: Link, base: dict[str, Any]) -> dict[str, Any] | None:
     """A link as JSON data for the scripts of a component, or None if its page does not exist.
 
     Args:
-        base: further query parameters: `kept_in_links()`, read once for all links of a component; and if `link` has
-            no model and no texts, `sidebar_query()`.
+        base: query parameters besides the link's own: `kept_in_links()`, which is the same for all links of a component. If
+            `link` sets neither a model nor a text, also `sidebar_query()`.
     """
     if all(name_of(file) != link.page for file in page_files()):
         return None
@@ -65,7 +65,7 @@ class Card(NamedTuple):
 
 
 def show_cards(cards: Sequence[Card], key: str, label: str, base: dict[str, Any], first: int = 0) -> None:
-    """Draw the cards whose page exists.
+    """Draw links as boxes (cards). Cards whose page does not exist are left out.
 
     Args:
         label: the name of the list of cards for screen readers.

@@ -157,8 +157,8 @@ def _configuration(config: TransformerConfig) -> None:
 
 
 def fields_table(columns: list[str], rows: list[tuple[str, ...]]) -> Markup:
-    """An HTML table that becomes a list on a narrow screen, because five columns of text do not fit there. `columns` has the
-    headings; the first two values of each row are the name of a field and its value."""
+    """An HTML table of fields of a configuration, which becomes a list on a narrow screen, where five columns do not fit.
+    `columns` has the headings; each row begins with the name of a field and its value."""
     nothing, cell = Markup(""), Markup("<td data-name='{}'>{}</td>")
     head = nothing.join(Markup("<th scope='col'>{}</th>").format(name) for name in columns)
     lines = []

@@ -10,10 +10,10 @@ from transformer.tracing.paths import Kind
 
 
 def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item: int = 0) -> int:
-    """The position, in the text `item`, whose token is picked at first on `side`; both are counted from 0. It depends on one
-    head: a head that the `measures` of the model card name, or otherwise the first head of the last kind of attention. If the
-    head's queries are on `side`, the position is the query to show first (`cell_to_show`); otherwise the key with this query's
-    largest weight."""
+    """The position whose token is picked at first on `side` (`source` or `target`) in the text `item` of the batch; positions
+    and texts are counted from 0. It depends on one head: a head that `measures`, from the model's card (training record), name,
+    or otherwise the first head of the last kind of attention. If the head's queries are on `side`, the position is the query to
+    show first (`cell_to_show`); otherwise the key with this query's largest weight."""
     named = turning_head(measures, trace.kinds) or head_to_show(measures, trace.kinds)
     kind, layer, head = named or (str(trace.kinds[-1]), 0, 0)
     query, key = cell_to_show(trace, kind, layer, head, item)

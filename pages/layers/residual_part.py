@@ -27,8 +27,8 @@ LIMITS = {"cosine": (-1.05, 1.05), "similarity": (-1.05, 1.05)}
 
 
 def show_stream(trace: Trace, measures: Mapping[str, Any]) -> None:
-    """Draw a measure of the residual stream as one line for each token. The line of one picked token is highlighted. `measures`
-    are those of the model card, which decide the token picked at first."""
+    """Draw a value of the residual stream, such as its norm, as one line for each token; the line of the picked token is
+    highlighted. `measures` are test results from the model's card (training record), by which a token is picked at first."""
     words, parts = text("residual"), text("walk")["parts"]
     with st.container(horizontal=True):
         stack = pick(words["stack"], stacks(trace), "stack")

@@ -24,7 +24,7 @@ SHARES = ("weights", "probabilities")
 
 
 def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head: int | None) -> TensorView:
-    """The tensor of a stop, ready to be drawn, for one text of the batch and one head (None for all heads), both from 0."""
+    """A stop (a tensor of the run), ready to be drawn, for one text of the batch and one head (None for all), both from 0."""
     step = trace[stop.path]
     shown = panel(step.numpy(), step.axes, _scale(stop), item, head, hidden(trace, stop))
     color = KIND_COLORS["encoder" if stop.path == "source_mask" else "decoder"]
@@ -38,8 +38,8 @@ def tensor_of(pipeline: TextPipeline, trace: Trace, stop: Stop, item: int, head:
 
 
 def ids_of(trace: Trace, path: str, item: int) -> TensorView:
-    """The token ids of one side, ready to be drawn; `path` is `SOURCE_IDS` or `TARGET_IDS`. `tensor_of` does not work for the
-    ids, because they are not in the trace's activations."""
+    """The token ids of one side, ready to be drawn, for the text `item` of the batch, from 0; `path` is `SOURCE_IDS` or
+    `TARGET_IDS`. `tensor_of` does not work for the ids, because they are not in the trace's activations."""
     side, words = ("source" if path == SOURCE_IDS else "target"), text("walk")
     rows, ids = trace.tokens_of(side), np.array(trace.ids_of(side))
     shown = panel(ids, ("batch", side), "ids", item)
@@ -51,8 +51,8 @@ def ids_of(trace: Trace, path: str, item: int) -> TensorView:
 def inputs(
     pipeline: TextPipeline, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int, head: int | None
 ) -> list[TensorView]:
-    """The tensors from which the tensor of a stop is computed, ready to be drawn, in the order of the formula. `stops` has all
-    stops by path; the other arguments are as for `tensor_of`."""
+    """The tensors from which a stop (a tensor of the forward pass) is computed, ready to be drawn, in the order of the formula.
+    `stops` has all stops by path; `item` (text of the batch) and `head` are from 0, `head` is None for all heads."""
     return [
         ids_of(trace, path, item) if path in (SOURCE_IDS, TARGET_IDS) else tensor_of(pipeline, trace, stops[path], item, head)
         for path in stop.inputs
@@ -60,15 +60,15 @@ def inputs(
 
 
 def in_one_scale(stop: Stop, views: Sequence[TensorView]) -> list[TensorView]:
-    """The views of the inputs and the result of a stop. If its operation is in `COMPARABLE`, all views with signed numbers get
-    one colour scale; other views are unchanged."""
+    """The same views of the inputs and the result of a stop (a tensor of the forward pass). If its operation has comparable
+    inputs and result (`COMPARABLE`), all views with signed numbers get one colour scale."""
     if stop.operation not in COMPARABLE:
         return list(views)
     return panels.in_one_scale(views)
 
 
 def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
-    """Name of an axis → the tokens on it, for the tensor at `path` and the text `item`, counted from 0."""
+    """Name of an axis → the tokens on it, for the tensor at `path` and the text `item` of the batch, counted from 0."""
     place = TensorPath.parse(path)
     by_axis: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
@@ -78,8 +78,8 @@ def tokens(trace: Trace, path: str, item: int) -> dict[str, Sequence[str]]:
 
 
 def hidden(trace: Trace, stop: Stop) -> np.ndarray | None:
-    """True for each number that the mask hides, if the tensor of a stop is an attention's scores after masking or its weights.
-    None if no number is hidden, and for other tensors."""
+    """True for each number that the mask hides, if the stop (a tensor of the forward pass) is an attention's masked scores or
+    its weights. None if no number is hidden, and for other tensors."""
     later = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
     name = stop.kind.removeprefix("attention.")
     if name == stop.kind or name not in later:

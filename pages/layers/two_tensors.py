@@ -14,8 +14,8 @@ from transformer.tracing.paths import Side
 
 
 def show_both_tensors(view: View, shown: Trace, second: SecondRun) -> None:
-    """Draw a tensor of the first run, A, and of the second run, B, and B − A. It is the tensor that is picked in the walk;
-    without a picked tensor, the output of the decoder, or of an encoder alone. `shown` is the trace of A.
+    """Draw a tensor of the first run, A, and of the second run, B, and B − A. It is the tensor picked in the walk through all
+    tensors; if none is picked, the output of the decoder, or else of the encoder. `shown` is the trace of A.
 
     Raises:
         HeadlightError: B has no such tensor, or it has another shape.

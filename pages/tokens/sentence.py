@@ -56,7 +56,8 @@ class Sentence(NamedTuple):
 
     @property
     def rows(self) -> Float[np.ndarray, "token d_model"]:
-        """The row of the embedding table for each token. For a word of joined pieces, the mean over the rows of its pieces."""
+        """For each token, its row of the embedding table; if pieces are joined, for each word the mean over its pieces'
+        rows."""
         rows = self.table[list(self.ids)]
         return np.stack([rows[list(group)].mean(0) for group in self.of]) if self.of else rows
 

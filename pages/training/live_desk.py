@@ -95,8 +95,8 @@ class Desk:
 
     Attributes:
         training: the current or last training; None before the first training.
-        name: the token with which a page that is loaded again finds the training and the session's own models. Only the
-            browser's tab has this token. Empty if the session has neither a training nor models.
+        name: the secret key with which a page that is loaded again finds the training and the session's own models. Only the
+            browser's tab has this key. Empty if the session has neither a training nor models.
         models: the session's store of its own models.
         came_back: if the training was stopped because its page was loaded again, the step from which it goes on; None
             otherwise.
@@ -136,12 +136,12 @@ class Desk:
         LINE.enter(training)
 
     def keep_models(self) -> None:
-        """Give this session a token, so that a page that is loaded again finds its models. Call it after a model was added."""
+        """Make a secret key for this session, with which a reloaded page finds its models. Call it after a model was added."""
         self.name = self.name or secrets.token_urlsafe(16)
 
     def come_back(self, name: str) -> bool:
-        """Move the models and the training with this token from a disconnected browser to this session; returns whether there
-        were any. A training that was computing is resumed as soon as its process has ended."""
+        """Move the models and the training of a disconnected browser, whose secret key is `name`, to this session; returns
+        whether there were any. A training that was computing is resumed as soon as its process has ended."""
         with_models = take_left(name)
         with _LEFT_LOCK:
             training, computed = LEFT.pop(name, (None, False))

@@ -1,5 +1,5 @@
-"""Keep the training and the own models of a session when its page is loaded again. The browser's tab stores a token, with which
-the tab's next session finds the training and the models. No link contains the token, so no other visitor can take them."""
+"""Keep the training and the own models of a session when its page is loaded again. The browser's tab stores a secret key, with
+which the tab's next session finds the training and the models. No link contains the key, so no other visitor can take them."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ TOKEN, GONE = "training", "live_gone"
 def keep_training() -> None:
     """Keep the training and the own models of this session when any page is loaded again. Call this before the sidebar.
 
-    If the URL names an own model, the run stops until the tab has reported its token, because the sidebar would replace an
+    If the URL names an own model, the run stops until the tab has reported its secret key, because the sidebar would replace an
     unknown model.
     """
     state, model = st.session_state, st.query_params.get("model", "")

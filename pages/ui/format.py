@@ -90,7 +90,7 @@ def linked_token(position: int, token: str) -> str:
 
 
 def linked_tokens(tokens: Sequence[str], positions: Sequence[int] | None = None) -> list[str]:
-    """Each token as `linked_token`. `positions` has the position of each token in the text; None counts them from 0."""
+    """Each token as `linked_token`. `positions` has the position of each token in the text; None means 0, 1, 2, …."""
     places = range(len(tokens)) if positions is None else positions
     return [linked_token(position, token) for position, token in zip(places, tokens, strict=True)]
 

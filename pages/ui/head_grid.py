@@ -98,7 +98,8 @@ def strongest_rows(
     positions: Positions = COUNTED,
 ) -> str:
     """A description of a heatmap for a person who does not see it: the queries with the largest weights, and for each of them
-    the key of its largest weight. `positions` are the positions in the texts of `queries` and of `keys`, from 0 by default."""
+    the key of its largest weight. `positions` has the queries' and the keys' places in their texts, each a list or None for 0,
+    1, 2, …."""
     words, seen = text("head_grid"), np.where(allowed, weights, -1.0)
     columns: list[int] = seen.argmax(-1).tolist()
     strongest: list[int] = np.argsort(-seen.max(-1), kind="stable")[:MOST_SAID].tolist()

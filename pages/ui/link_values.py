@@ -112,7 +112,7 @@ def refuse(name: str, linked: str) -> None:
 
 
 def unread(name: str) -> str | None:
-    """The text that the URL gives for a name, if its widget was not drawn since the page was opened; otherwise None."""
+    """The URL's text for the widget `name`; None if it has none, or if this widget was drawn since the page was opened."""
     return None if name in memory().known else st.query_params.get(name)
 
 

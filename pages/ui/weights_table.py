@@ -20,8 +20,8 @@ def weights_table(
     positions: Positions = COUNTED,
 ) -> pd.DataFrame:
     """A table with one row for each unmasked weight. Layers and heads are counted from 1, positions of tokens from 0.
-    `first_layer` and `first_head` are the numbers of the first layer and head in `weights`. `positions` are the positions in
-    the texts of `queries` and of `keys`, from 0 by default."""
+    `first_layer` and `first_head` are the numbers of the first layer and head in `weights`. `positions` has the queries' and
+    the keys' places in their texts, each a list or None for 0, 1, 2, …."""
     query_names, key_names = map(linked_tokens, (queries, keys), positions)
     layers, heads, rows, columns = np.nonzero(allowed)
     columns_by_name = {

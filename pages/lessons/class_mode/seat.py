@@ -108,13 +108,13 @@ def join(typed: str) -> str:
 
 
 def client() -> str:
-    """The IP address of the visitor, as limits count it (`network_of`). Empty on the machine that runs the app."""
+    """The part of the visitor's IP address that limits use (`network_of`). Empty on the machine that runs the app."""
     return network_of(st.context.ip_address or "")
 
 
 def network_of(address: str) -> str:
-    """An IP address as limits count it: of a long address (IPv6) only the first half, because one visitor can use all addresses
-    that begin with it."""
+    """The part of an IP address that identifies a visitor for limits: of a long address (IPv6) the first half, because one
+    visitor can use all addresses that begin with it; otherwise the whole address."""
     try:
         number = ipaddress.IPv6Address(address)
     except ValueError:
@@ -149,7 +149,7 @@ def take_seat(place: Seat | None = None) -> None:
 
 
 def refuse(error: LessonError) -> None:
-    """Leave the class, and note why the class in the URL could not be joined."""
+    """Leave the session's class, if any, and store the `error` by which the class in the URL could not be joined."""
     take_seat()
     st.session_state[PROBLEM] = error
 

@@ -14,9 +14,10 @@ from pages.ui.text import text
 def view_of(stop: Stop) -> dict[str, str]:
     """The URL parameters with which the page of a lesson's stop opens, by name.
 
-    If the stop names an attention head of the model's card, this head is among them, and `{kind}`, `{layer}` and `{head}` in
-    the values are filled in. On the page Attention, a stop with a shipped model gets a head even if it names none: the head
-    with which the page would open, unless the stop is about another kind of attention.
+    If the stop (a step of a lesson) names an attention head by its name on the model's card (training record), the head's kind,
+    layer and index are among the parameters, and replace `{kind}`, `{layer}` and `{head}` in the other values. A stop of the
+    page Attention with a shipped model gets the head with which the page opens, if it names no head and no kind of attention
+    other than that head's.
 
     Raises:
         InputError: the model's card names no such head.
@@ -41,12 +42,12 @@ def _first_head(stop: Stop) -> dict[str, str]:
 
 
 def with_second_model(stop: Stop) -> Stop:
-    """A copy of a lesson's stop whose second model (`Stop.beside`) takes the place of the first."""
+    """A copy of a lesson's stop (step), with its second model (`Stop.beside`) in place of the first."""
     return replace(stop, view=tuple((dict(stop.view) | {"model": stop.beside}).items()), beside="")
 
 
 def words_of(stop: Stop, words: str) -> str:
-    """The text `words` of a lesson's stop. If the stop names an attention head, `{kind}`, `{layer}` and `{head}` are filled in.
+    """The text `words` of a lesson's stop (step). If this names a head, `{kind}`, `{layer}` and `{head}` are filled in.
 
     Raises:
         InputError: the model's card names no such head.
@@ -65,8 +66,8 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def run_of(stop: Stop) -> View:
-    """The model and the texts that the view of a lesson's stop names. By default, the model is the app's first, and the source
-    the model's first example.
+    """The model and the texts that the URL parameters of a lesson's stop (step) name. By default, the model is the app's first,
+    and the source the model's first example.
 
     Raises:
         LessonError: the stop's model has random weights, or the app has no such model.

@@ -35,8 +35,9 @@ def read_table(where: str, values: Any, readers: Mapping[str, Reader], *needed: 
 
 
 def text_up_to(most: int, pattern: str = "", allowed: str = "") -> Reader:
-    """A function that checks a text in a lesson's file, and strips it. The text has up to `most` characters, and is empty or
-    matches the regular expression `pattern`, if there is one. `allowed` describes the matching texts in an error."""
+    """A function that returns a text of a lesson's file, stripped. It raises a `LessonError` if the text has over `most`
+    characters, or does not match the regular expression `pattern` and is not empty. `allowed` describes the matching texts in
+    the error."""
 
     def read(where: str, name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -86,15 +87,15 @@ def number_between(least: float, most: float, whole: bool = False) -> Reader:
 
 
 def read_texts(where: str, name: str, value: Any) -> tuple[str, ...]:
-    """The checked list `value`, as a tuple: up to `LESSON_OPTIONS` texts of up to `SHORT` characters each. `where` and `name`
-    are its place in a lesson's file, for errors."""
+    """The list `value` as a tuple, if it has up to `LESSON_OPTIONS` texts of up to `SHORT` characters each; otherwise raises a
+    `LessonError`. `where` and `name` are its place in a lesson's file, for errors."""
     if not isinstance(value, list) or len(value) > LESSON_OPTIONS:
         raise LessonError("{where}: {name} must be a list of up to {most} texts.", where=where, name=name, most=LESSON_OPTIONS)
     return tuple(text_up_to(SHORT)(f"{where}: {name}", str(place), item) for place, item in enumerate(value, 1))
 
 
 def read_flag(where: str, name: str, value: Any) -> bool:
-    """The checked `value`, True or False. `where` and `name` are its place in a lesson's file, for errors."""
+    """`value`, if True or False; otherwise raises a `LessonError` with its place in the file, `where` and `name`."""
     if not isinstance(value, bool):
         raise LessonError("{where}: {name} is {value!r}; it must be true or false.", where=where, name=name, value=value)
     return value

@@ -25,8 +25,8 @@ KEY, PICTURE = "lesson_bar", "lesson_picture"
 
 
 def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
-    """The state of the open lesson, the lesson, and the index of the stop that the browser names in `value`. None if no lesson
-    is open, or if the stop has no question."""
+    """The state of the open lesson, the lesson, and the index of the lesson's stop (step) that the browser names in `value`.
+    None if no lesson is open, or if the stop has no question."""
     opened = open_lesson()
     if opened is None or not isinstance(value, Mapping):
         return None
@@ -36,7 +36,8 @@ def _asked(value: Any) -> tuple[OpenLesson, Lesson, int] | None:
 
 
 def take_answer() -> None:
-    """Check and store the learner's answer from the browser: the first, the second, or the one at the end of the lesson."""
+    """Check and store the answer that the browser sent to a question: as the first, as the second (after discussion), or as the
+    one at the end of the lesson."""
     value = sent(KEY, "answer")
     asked = _asked(value)
     if asked is not None:

@@ -86,8 +86,8 @@ def _models() -> str:
 
 
 def opens(model: str) -> bool:
-    """Open a model in a folder of the server, with a spinner. Returns whether the model is open. If it cannot be opened, the
-    error is drawn. Returns True for a model that is not in a folder."""
+    """Whether a model, by its name in the picker, can be used. A model in a folder of the server is opened, with a spinner; if
+    that fails, the error is drawn and the result is False. For any other model the result is True."""
     key = folder_models().get(model)
     if key is None:
         return True

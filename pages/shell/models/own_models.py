@@ -76,14 +76,14 @@ def own_store() -> dict[str, _Own]:
 
 def keep_left(session: str, models: dict[str, _Own]) -> None:
     """Keep the models (`own_store`) of a session whose browser has disconnected, for `take_left` in the next minutes. `session`
-    is a token that only the browser's tab has."""
+    is a secret key that only the browser's tab has."""
     with _LEFT_LOCK:
         if models:
             _LEFT[session] = models
 
 
 def take_left(session: str) -> bool:
-    """Move the models that `keep_left` kept under this token into the present session. Returns whether there were any."""
+    """Move the models that `keep_left` kept under the key `session` into this session. Returns whether there were any."""
     with _LEFT_LOCK:
         left = _LEFT.pop(session, {})
     models = own_store()
@@ -141,9 +141,9 @@ def _bytes_of_all() -> int:
 
 
 def load_own(key: OwnModel) -> Pipeline:
-    """Load the model of this key, which was trained or uploaded in a session, without the measures on its card. These are only
-    claims of the file, and the pages show only numbers that this project has measured. Raises a `CheckpointError` if the
-    session has replaced the model, or has ended."""
+    """Load the model of this key, which was trained or uploaded in a session, without the test results on its model card. These
+    are only claims of the file, and the pages show only numbers that this project has measured. Raises a `CheckpointError` if
+    the session has replaced the model, or has ended."""
     contents = _CONTENTS.get(key.digest)
     if contents is None:
         raise CheckpointError("The model {name!r} is not there any more.", name=key.name)

@@ -20,7 +20,7 @@ from transformer.process import ignore_present_objects
 
 @asynccontextmanager
 async def warm_up(_: object) -> AsyncIterator[None]:
-    """Get ready when the server starts (a `lifespan` of `st.App`)."""
+    """The `lifespan` of `st.App`: when the server starts, import all modules and run each shipped model once (`get_ready`)."""
     await asyncio.to_thread(get_ready)
     yield
 

@@ -21,11 +21,11 @@ TURN_WORK = 3 * 10**10  # work up to which a run of the page keeps its turn: abo
 
 @dataclass(frozen=True)
 class Runs:
-    """Two runs of one model, to take activations of one into the other (patching). Equal runs are equal keys of a cache.
+    """Two runs of one model, between which activations are patched. Hashable by its fields, so it can be the key of a cache.
 
     Attributes:
-        clean, corrupt: the view of each run, with the target that both decoders read.
-        row: the compared row of the logits; None for the row that `RunPair.of` finds.
+        clean, corrupt: the model and text of each run. Both have the same target, which the decoder reads.
+        row: the row of the logits that is compared, from 0; None for the row that `RunPair.of` picks by default.
     """
 
     clean: View
@@ -47,7 +47,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is patched, and how: the arguments of `patch_everywhere`, as a key of a cache."""
+    """What is patched, and how: the arguments of `patch_everywhere` with these names. Hashable, for a cache."""
 
     what: str = "head_output"
     direction: str = "denoise"
@@ -65,31 +65,32 @@ def _compared(runs: Runs) -> tuple[int, tuple[int, int], tuple[int, ...], bool]:
 
 
 def places_of(runs: Runs, choice: Choice) -> int:
-    """The number of places, such as heads, that are patched in two runs."""
+    """The number of places (a head or layer, and perhaps a position) that are patched in two runs."""
     return len(all_places(runs.pair, Swap(choice.what), choice.positions == "each")[1])
 
 
 def work_of(runs: Runs, choice: Choice) -> int:
-    """The work of patching every place: places × tokens of a run × parameters."""
+    """The work of patching every place (a head or layer, and perhaps a position): places × tokens of a run × parameters."""
     pair = runs.pair
     return places_of(runs, choice) * sum(pair.length(side) for side in pair.sides) * runs.clean.pipeline.parameters
 
 
 def is_heavy(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every place is so much work that other visitors' clicks go first (`turns.aside`). Less work keeps its
-    turn, so that it does not wait for the heavy work of other runs."""
+    """Whether patching every place is so much work that other visitors' clicks go first (`turns.aside`). A smaller computation
+    does not let others go first, so that it does not wait for their heavy work."""
     return runs.clean.heavy or work_of(runs, choice) > TURN_WORK
 
 
 def one_model(view: View, second: View) -> tuple[View, View]:
-    """The two views, changed so that one model reads the texts of both. The vocabulary of an untrained model has only the words
-    of its texts, so each view alone would have a model of its own, with other random weights."""
+    """The two views (model and texts), changed so that one model reads the texts of both. The vocabulary of an untrained model
+    has only the words of its texts, so each view alone would have a model of its own, with other random weights."""
     key = view_of(view.model, (view.source, second.source), (view.target, second.target)).key
     return replace(view, key=key), replace(second, key=key)
 
 
 def runs_of(view: View, second: View) -> Runs:
-    """The two runs to patch, with the first texts of two views. Both decoders read the target or answer of the first view."""
+    """The two runs to patch, with the first texts of two views. Both decoders read the first view's target, or else its
+    answer."""
     clean, corrupt = one_model(view, second)
     read = _target(clean)
     return Runs(_with_target(clean, read), _with_target(corrupt, read))
@@ -101,11 +102,11 @@ def head_name(head: Head) -> str:
 
 
 def patch(runs: Runs, choice: Choice, report: Report, seconds: float = PATCHING_SECONDS) -> Patched:
-    """Patch every place of two runs, and return the effects. `report` gets the places done and their total. `patched_runs`
-    caches it.
+    """The effect of patching each place (a head or layer, and perhaps a position) between two runs, as `choice` says. `report`
+    is called with the number of places done and their total. `patched_runs` is this function with a cache.
 
     Raises:
-        InputError: places are left after `seconds`.
+        InputError: not all places are patched after `seconds`.
     """
     last, start = None, time.monotonic()
     for last in patch_everywhere(runs.pair, choice.what, choice.direction, choice.positions, choice.steps, choice.also):

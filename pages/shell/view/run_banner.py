@@ -196,8 +196,8 @@ def _say_agreement(view: View, own_network: bool) -> None:
 
 
 def read_texts(view: View, batch: bool = False) -> None:
-    """Check that the model can read the first text of a view; with `batch`, all typed texts. A batch that cannot be read is not
-    in the view (`current_view`).
+    """Check that the model can read the first text of a view; with `batch`, all typed texts. Further texts that form no valid
+    batch are not in the view (`View.problem`).
 
     Raises:
         HeadlightError: a text or a target cannot be read.

@@ -80,8 +80,8 @@ class View:
         return None if stopped else self.pipeline.vocabulary("target").eos
 
     def expected(self, trace: Trace) -> list[int]:
-        """The token that each row of a trace of the first text should predict: the next token of the target, and finally `end`.
-        Rows before `first_row` predict a token of the text, not of the answer."""
+        """The token that each row of a trace of the first text should predict: the next token of the target, and finally
+        `<eos>` (`end`). Rows before `first_row` predict a token of the text, not of the answer."""
         end = self.end()
         return [*target_of(self.pipeline, trace)[1:], *(() if end is None else (end,))]
 
@@ -174,8 +174,8 @@ class View:
 
 
 def current_view() -> View:
-    """The model and the texts of the sidebar; call it after `app.py` has drawn them. A batch that cannot be read is left out
-    and its error kept in `problem`, because many pages draw the first text alone.
+    """The model and the texts of the sidebar; call it after `app.py` has drawn them. If the further texts cannot be read, the
+    view has only the first text, which many pages draw alone, and the error in `View.problem`.
 
     Raises:
         HeadlightError: the first text or its target has numbers that are not valid ids, or is too long for an untrained model.
@@ -218,7 +218,7 @@ def _batch() -> tuple[Sources, Targets]:
 
 
 def view_of(model: str, sources: Sources, targets: Targets) -> View:
-    """The view of these texts with a model, by its name in the picker.
+    """The view (model and texts) with the model of this name in the picker. A target of None is the model's own answer.
 
     Raises:
         InputError: for an untrained model, a text is too long, or has numbers that are not valid ids.
