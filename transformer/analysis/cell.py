@@ -47,8 +47,8 @@ class Explanation:
     """The computation of one number of a forward pass: the operation, its terms, and the result beside the traced number.
 
     Attributes:
-        step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`), or outside the heads `Stop.kind`;
-            "" for a number computed outside the forward pass (`explanation_of`).
+        step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`; `Stop.kind` outside the heads); ""
+            for a number computed outside the forward pass (`explanation_of`).
         row, column: place of the number in the matrix of one text, counted from 0.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.
@@ -311,8 +311,8 @@ RECORDED = {
 
 
 def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
-    """The softmax of a row of scores at the index `column`, counted from 0, as a Computation: operation, terms, extra numbers
-    and result. `axis` names the axis of the scores in `Term.label`."""
+    """The softmax of a row of scores at the index `column`, counted from 0, as a `Computation`: the operation, its terms,
+    `extra` (the largest score and the total) and the result. `axis` names the axis of the scores in `Term.label`."""
     largest = float(scores.max())
     if largest == -math.inf:
         terms = tuple(Term(f"{axis} {index}", -math.inf, -math.inf, 0.0) for index in range(len(scores)))
@@ -326,8 +326,8 @@ def softmax_of(scores: np.ndarray, column: int, axis: str) -> Computation:
 
 
 def linear_output(linear: nn.Linear, vector: np.ndarray, output: int, axis: str) -> Computation:
-    """The element `output`, counted from 0, of `linear(vector)` as a Computation: operation, terms, extra numbers and result.
-    `axis` names the axis of `vector` in `Term.label`."""
+    """The element `output`, counted from 0, of `linear(vector)` as a `Computation`: the operation, its terms, `extra` (the
+    bias) and the result. `axis` names the axis of `vector` in `Term.label`."""
     bias = None if linear.bias is None else float(linear.bias[output].detach())
     return product_of(vector, as_array(linear.weight[output]), axis, bias)
 

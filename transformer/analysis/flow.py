@@ -60,8 +60,8 @@ def flow_of(stops: Sequence[Stop]) -> Flow:
 
 
 def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: Stop) -> list[Stop] | None:
-    """The chain in the last row that a stop continues: the chain's last tensor is the stop's only input, and both belong to the
-    same branch of an attention (query, key, value), or both to no branch. None if there is no such chain."""
+    """The chain in the last row that the tensor `stop` continues: the chain's last tensor is its only input, and both belong to
+    the same branch of an attention (query, key, value), or both to no branch. None if there is no such chain."""
     for chain in rows[-1] if rows else []:
         if inputs == [chain[-1].path] and TensorPath.parse(chain[-1].path).branch == TensorPath.parse(stop.path).branch:
             return chain
@@ -69,8 +69,8 @@ def _chain_that_ends_in(inputs: list[str], rows: list[list[list[Stop]]], stop: S
 
 
 def _stands_beside(row: list[list[Stop]], stop: Stop, inputs: list[str]) -> bool:
-    """Whether `stop` begins a new chain in `row`: if the stop and all chains of the row belong to branches of an attention
-    (query, key, value), or if they all belong to no branch and the stop has no `inputs`, such as position vectors."""
+    """Whether the tensor `stop` begins a new chain in `row`: if it and all chains of the row belong to branches of an attention
+    (query, key, value), or if they all belong to no branch and the tensor has no `inputs`, such as position vectors."""
     branches = [TensorPath.parse(chain[0].path).branch for chain in row]
     branch = TensorPath.parse(stop.path).branch
     return (branch is not None and None not in branches) or (branch is None and not inputs and branches == [None] * len(row))

@@ -136,7 +136,8 @@ def lens_number(model: Readout | Transformer, generation: Generation, point: int
 def ranks(
     logits: Float[Tensor, "point batch target vocab"], tokens: Int[Tensor, "batch target"]
 ) -> Int[Tensor, "point batch target"]:
-    """For each point and position, how many tokens have a higher logit than the given token; 0 if that has the highest logit.
+    """For each point and position, how many tokens have a higher logit than the given token; 0 if the given token has the
+    highest logit.
 
     Args:
         logits: the logits at each point of the residual stream, as `logit_lens` returns them.

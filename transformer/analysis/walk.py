@@ -116,8 +116,8 @@ def walk_of(config: NetworkConfig, taps: Taps) -> tuple[Stop, ...]:
 
 
 def _recorded(taps: Taps) -> tuple[Stop, ...]:
-    """The stops of a Hugging Face model. Only the kinds of tensor in `_common_origin` have inputs; others are `UNDESCRIBED`. A
-    tensor whose path names no group gets the group of the tensor before it."""
+    """A `Stop` for each tensor of a Hugging Face model. Only the kinds of tensor in `_common_origin` have inputs; others are
+    `UNDESCRIBED`. A tensor whose path names no group gets the group of the tensor before it."""
     paths, group, stops = {path for path, _, _ in taps}, "output", []
     for name, axes, shape in taps:
         path, kind = TensorPath.parse(name), kind_of(name)

@@ -24,7 +24,7 @@ class WeightUse(NamedTuple):
 
     Attributes:
         position: the position in the text, counted from 0.
-        head: the head, counted from 0, if the heads share the weight; otherwise None.
+        head: if all heads share the weight, the head, counted from 0, in which it matters most; otherwise None.
         explained: for a weight of a matrix, weight × input: one term of the sum that computes an element of the result. For a
             bias, this sum plus the bias. For a weight of a LayerNorm, the whole computation of an element of the result.
     """

@@ -53,7 +53,7 @@ class HubId(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The model's name in links and in the list of models: `owner/name@revision`."""
+        """The model's name in the app's URLs and in the list of models: `owner/name@revision`."""
         return f"{self.repo}@{self.revision}"
 
 

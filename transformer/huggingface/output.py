@@ -38,8 +38,8 @@ class Output:
         return axes.get(self.kind, "batch label")
 
     def given(self, ids: Int[Tensor, "batch source"]) -> dict[str, Tensor]:
-        """Further arguments with which the model is called: for a `span` that is `typed`, `token_type_ids`, which are 1 for the
-        tokens after the first separator in `ids`, up to the second; otherwise empty."""
+        """More named arguments for a call of the model with `ids`. If `kind` is `span` and `typed` is True: `token_type_ids`,
+        which are 1 for the tokens after the first separator, up to and including the second; otherwise empty."""
         if self.kind != "span" or not self.typed:
             return {}
         separators = ids == self.separator

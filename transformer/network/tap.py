@@ -213,7 +213,8 @@ class Scope:
 
     def see(self, tap: Tap, values: Tensor, again: Callable[[], Tensor] | None = None) -> Tensor:
         """The tensor after the edits for this tap. The scope keeps the tensor without a copy, because copying every tensor
-        would make a pass a fifth longer. With `again` and without an edit, the scope keeps only `again` (`Tap.__call__`).
+        would make a pass a fifth longer. If there is no edit and `again`, a function that computes the tensor again, is given,
+        the scope keeps only this function.
 
         Raises:
             PathError: the tensor does not have as many axes as its tap, or an edit changed its shape.

@@ -36,7 +36,7 @@ def attribute_everywhere(
             gradients.
 
     Returns:
-        Grid (`Place.grid`) → the estimate for each place, with the axes of `Patched.moved["logit"]`.
+        `Place.grid` (`encoder`, `decoder` or `cross`) → the estimate for each place, with the axes of `Patched.moved["logit"]`.
     """
     check_pair(pair)
     swap, each = Swap(what, steps), one_of("positions", positions, EACH) == "each"

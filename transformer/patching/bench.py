@@ -96,7 +96,8 @@ class Bench:
             yield chunk, self.patched([[place] for place in chunk], first=first)[1].moved(base)
 
     def is_equal(self, place: Place) -> bool:
-        """Whether the place has the same numbers in the base run and in the other run, so that patching it changes nothing."""
+        """Whether the tensors at `place`, a head or layer, are equal in the base run and in the other run, so that patching it
+        changes nothing."""
         return all(edit.is_equal(self.values[edit.path]) for edit in self._taken([[place]]))
 
     def _taken(self, places: Sequence[Sequence[Place]]) -> list[Taken]:

@@ -121,8 +121,8 @@ class Swap:
         one_of("steps", self.steps, STEPS)
 
     def paths(self, network: Any, grid: str, layer: int) -> tuple[str, ...]:
-        """The paths of the tensors that are taken in a layer (counted from 0) of a grid (`Place.grid`); empty if the network
-        has no such tensor there."""
+        """The paths of the tensors that are taken in a layer (counted from 0) of `grid` (`encoder`, `decoder` or `cross`);
+        empty if the network has no such tensor there."""
         kind = Kind.of(grid)
         if self.what in OF_HEADS:
             paths = [str(kind.path(layer) / name) for name in OF_HEADS[self.what]]
@@ -140,8 +140,8 @@ class Swap:
         return next(((path,) for name in names if (path := prefix + name) in network.taps), ())
 
     def grids(self, network: Any, sides: Collection[str] = SIDES) -> dict[str, tuple[int, int]]:
-        """Grid (`Place.grid`) → its number of layers, and of heads in each (1 for tensors without heads), for a run with these
-        sides (`source`, `target`). A decoder that runs alone has no `cross`."""
+        """`Place.grid` (`encoder`, `decoder` or `cross`) → its number of layers, and of heads in each (1 for tensors without
+        heads), for a run with these sides (`source`, `target`). A decoder that runs alone has no `cross`."""
         config, grids = network.config, {}
         for kind in Kind:
             if not {kind.queries, kind.keys} <= {*sides}:
@@ -154,8 +154,8 @@ class Swap:
         return grids
 
     def side(self, grid: str) -> str:
-        """The side, `source` or `target`, whose tokens are the positions of a grid (`Place.grid`): the side of the keys if keys
-        or values are taken, otherwise the side of the queries."""
+        """The side, `source` or `target`, whose tokens are the positions of `grid` (`encoder`, `decoder` or `cross`): the side
+        of the keys if keys or values are taken, otherwise the side of the queries."""
         kind = Kind.of(grid)
         return kind.keys if self.what in ("key", "value", "key_and_value") else kind.queries
 
@@ -193,8 +193,9 @@ def check_places(
     Args:
         name: name of the argument in the message.
         places: a list of places.
-        shapes: grid (`Place.grid`) → its number of layers, and of heads in each layer. The third number is not used.
-        lengths: grid → its number of positions.
+        shapes: `Place.grid` (`encoder`, `decoder` or `cross`) → its number of layers, and of heads in each layer. The third
+            number is not used.
+        lengths: `Place.grid` → its number of positions.
 
     Raises:
         InputError: `places` is not a list of places, or a place is not in the grids.

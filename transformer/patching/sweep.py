@@ -37,8 +37,9 @@ class Patched:
         ends: measure (`METRICS`) → its value in the corrupt and in the clean run.
         base: measure → its value in the run into which the places are put: the corrupt or the clean run, with the places of
             `also` taken.
-        moved: measure → grid (`Place.grid`) → the change of the measure by patching each place, [layer, head, position]; NaN
-            for places that have not been patched yet. Position has the size 1 if all positions were taken together.
+        moved: measure → `Place.grid` (`encoder`, `decoder` or `cross`) → the change of the measure by patching each place,
+            [layer, head, position]; NaN for places that have not been patched yet. Position has the size 1 if all positions
+            were taken together.
     """
 
     row: int
@@ -64,8 +65,8 @@ class Patched:
         return abs(clean - corrupt) >= least
 
     def shares(self, metric: str = "logit") -> Grids:
-        """Grid (`Place.grid`) → the share of each place, which is the position of the patched run's measure between the corrupt
-        run (0) and the clean run (1). A share can also be below 0 or above 1.
+        """`Place.grid` (`encoder`, `decoder` or `cross`) → the share of each place: where the patched run's measure lies
+        between that of the corrupt run (0) and that of the clean run (1). A share can also be below 0 or above 1.
 
         Raises:
             ConfigError: there is no such measure.
@@ -84,7 +85,7 @@ class Patched:
         return {grid: (self.base[metric] - corrupt) / gap + values / gap for grid, values in self.moved[metric].items()}
 
     def values(self, metric: str = "logit") -> Grids:
-        """Grid (`Place.grid`) → the measure itself in the run patched at each place.
+        """`Place.grid` (`encoder`, `decoder` or `cross`) → the measure itself in the run patched at each place.
 
         Raises:
             ConfigError: there is no such measure.
@@ -138,8 +139,8 @@ def patch_everywhere(
 
 
 def all_places(pair: RunPair, swap: Swap, each: bool) -> tuple[dict[str, tuple[int, int, int]], list[Place]]:
-    """The shape [layer, head, position] of each grid (`Place.grid`), and all places of the grids. With `each`, every position
-    is a place of its own; otherwise the axis of positions has the size 1.
+    """The shape [layer, head, position] of the places of each `Place.grid` (`encoder`, `decoder` or `cross`), and all these
+    places. With `each`, every position is a place of its own; otherwise the axis of positions has the size 1.
 
     Raises:
         InputError: the network has no such tensors.

@@ -52,7 +52,7 @@ class Card:
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """The card as the text of a JSON object, with every field under its name.
+        """This record of a training as the text of a JSON object, with every field under its name.
 
         Raises:
             CheckpointError: JSON or UTF-8 cannot represent the value of a field.
@@ -66,7 +66,7 @@ class Card:
 
     @classmethod
     def from_json(cls, text: str) -> "Card":
-        """The card whose `to_json` returned this text.
+        """The record of a training (`Card`) whose `to_json` returned this text.
 
         Raises:
             CheckpointError: `text` is not the JSON of a card; a field has another type; or a number is negative, not finite, or

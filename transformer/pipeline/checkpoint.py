@@ -1,4 +1,5 @@
-"""Checkpoints: a model in one safetensors file, with its configuration, vocabularies and card in the metadata.
+"""Checkpoints: a model in one safetensors file, with its configuration, vocabularies and card (training record) in the
+metadata.
 
 Nothing is unpickled, so a file from an untrusted source cannot run code.
 """
@@ -198,8 +199,8 @@ def _checked(metadata: Mapping[str, str], tensors: dict[str, Tensor], name: str)
 
 
 def _check_turning_head(card: Card, config: TransformerConfig, name: str) -> None:
-    """Refuse a card whose measure `pronouns` names a layer or head that the model lacks, because pages show this head
-    first. Raises `CheckpointError`."""
+    """Refuse a card (training record) whose measure `pronouns` names a layer or head that the model lacks, because pages show
+    this head first. Raises `CheckpointError`."""
     turning = card.measures.get("pronouns", {})
     for part, most in (("layer", config.decoder_layers), ("head", config.heads)):
         value = turning.get(part, 1)

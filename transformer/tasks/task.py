@@ -71,7 +71,7 @@ class Task(ABC):
     every task, by name.
 
     Attributes:
-        name: the name in links and file names ("english-french").
+        name: the name in URLs and file names ("english-french").
         description: one line that names the input and the output, for a list of tasks.
         accepts: what a person may type, as a clause ("1 to 12 letters from a to z").
         source_vocabulary, target_vocabulary: exactly the tokens that `sample` can produce.

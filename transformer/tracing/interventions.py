@@ -1,5 +1,5 @@
 """Edits of tensors during a forward pass. Each edit is a frozen dataclass of plain values, so code can use it as a cache key or
-write it into a link. Only `Change` contains a function, for code that needs neither.
+write it into a URL. Only `Change` contains a function, for code that needs neither.
 
     with tracing(model, [Ablate("decoder.layers.0.cross_attention.weights", heads=(2,))]):
         logits = model(source, target)

@@ -1,4 +1,4 @@
-"""Edits as phrases, for the list of edits on a page and for the page's link.
+"""Edits as phrases, for the list of edits on a page and for the page's URL.
 
     silence cross layer 1 head 2          the weights of the head are 0
     average cross layer 1 head 2          each query of the head attends equally to every key that the mask allows
@@ -70,7 +70,7 @@ class Phrase:
 
     @property
     def kind(self) -> Kind:
-        """The kind of attention that the phrase names."""
+        """The kind of attention that the phrase names: `encoder`, `decoder` or `cross`."""
         return Kind.of(self.parts["kind"])
 
     def layer(self, stack: str) -> int:

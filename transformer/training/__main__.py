@@ -123,8 +123,8 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
 
 
 def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipeline]:
-    """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose card has the accuracy and the measurements of
-    the heads. `per_form` is the number of pairs in each group, as in `held_out_pairs`."""
+    """Test a model on held-out pairs. Returns its accuracy, and a pipeline whose `card` (record of the training) has the
+    accuracy and the measurements of the heads. `per_form` is the number of pairs in each group, as in `held_out_pairs`."""
     tested = accuracy(pipeline, held_out_pairs(task, per_form))
     card = dataclasses.replace(
         pipeline.card,
@@ -137,8 +137,8 @@ def test(pipeline: Pipeline, task: Task, per_form: int) -> tuple[Accuracy, Pipel
 
 
 def test_translator(pipeline: Pipeline, corpus: Corpus, out: Path) -> tuple[Accuracy, Pipeline]:
-    """Test a translator on the held-out sentences of its corpus. Returns its accuracy, and a pipeline whose card has all
-    measurements. The heads of its snapshots, which are read from the folder `out`, are measured too."""
+    """Test a translator on the held-out sentences of its corpus. Returns its accuracy, and a pipeline whose `card` (record of
+    the training) has all measurements. The heads of its snapshots, which are read from the folder `out`, are measured too."""
     # These modules are imported only here, because they need packages that nothing else needs.
     from transformer.training.alignment import alignment_measures
     from transformer.training.translation import exact, translated, translation_measures

@@ -70,8 +70,9 @@ def _most_probable(
 
 
 def alignment_measures(pipeline: Pipeline, corpus: Corpus, snapshots: Mapping[int, Pipeline]) -> dict[str, dict[str, Any]]:
-    """The measurements of word alignment for `Card.measures`, under the key `alignment`: the error of each head, of both
-    baselines, and of each head in each snapshot. `layer` and `head` of the smallest error are counted from 1.
+    """The measurements of word alignment for a model's training record (`Card.measures`), under the key `alignment`: the error
+    of each head, of both baselines, and of each head in each snapshot. `layer` and `head` of the smallest error are counted
+    from 1.
 
     Args:
         snapshots: number of training steps → pipeline of the model after these steps.

@@ -152,10 +152,10 @@ def pronouns_without(pipeline: Pipeline, pairs: list[ReferencePair]) -> dict[str
 
 
 def card_measures(pipeline: Pipeline, task: Task, sentences: int = 100, references: int = 300) -> dict[str, Any]:
-    """Measurements of heads for `Card.measures`. `strongest`: the strongest head for each kind of attention and each measure,
-    on `sentences` held-out pairs. In a task with pronouns also `pronouns`: the share of right pronouns, and the cross-attention
-    head that moves the most attention to the noun that a pronoun refers to (`head_shifts`), on `references` pairs of
-    sentences."""
+    """Measurements of heads for a model's training record (`Card.measures`). `strongest`: the strongest head for each kind of
+    attention and each measure, on `sentences` held-out pairs. In a task with pronouns also `pronouns`: the share of right
+    pronouns, and the cross-attention head that moves the most attention to the noun that a pronoun refers to (`head_shifts`),
+    on `references` pairs of sentences."""
     pairs = list(itertools.islice(task.pairs("held-out", "heads"), sentences))
     measures: dict[str, Any] = {"strongest": strongest_heads(head_measures(pipeline, task, pairs))}
     reference_pairs = task.reference_pairs(references, "test")

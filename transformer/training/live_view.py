@@ -45,14 +45,14 @@ class LiveView:
     allowed: dict[str, np.ndarray]
 
     def to_bytes(self) -> bytes:
-        """This view as the contents of a safetensors file, which `from_bytes` reads."""
+        """This LiveView as the contents of a safetensors file, which `from_bytes` reads."""
         tensors = {f"weights/{kind}": torch.from_numpy(values) for kind, values in self.weights.items()}
         tensors |= {f"allowed/{kind}": torch.from_numpy(values) for kind, values in self.allowed.items()}
         return save(tensors, {"view": json.dumps({name: getattr(self, name) for name in PARTS})})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "LiveView":
-        """The view whose `to_bytes` returned `data`.
+        """The LiveView whose `to_bytes` returned `data`.
 
         Raises:
             CheckpointError: the data is not a safetensors file.

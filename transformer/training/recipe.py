@@ -203,7 +203,7 @@ class Recipe:
         """A copy with other values in the named fields.
 
         Raises:
-            ConfigError: there is no field of that name, or a value is invalid.
+            ConfigError: a name in `values` is not a field, or a value is invalid.
         """
         return dataclasses.replace(self, **values)
 

@@ -118,7 +118,7 @@ class Training:
             pool has the pairs of `recipe.pool` steps.
 
     Raises:
-        InputError: there is no task of the recipe's name, or no model to start from.
+        InputError: there is no task called `recipe.task`, or no model called `recipe.start` to start from.
         ConfigError: the model cannot be built; or the model to start from has another configuration.
     """
 
@@ -306,8 +306,8 @@ class Training:
         return accuracy(self.pipeline(), self.check_pairs).share
 
     def pipeline(self, card: Card | None = None) -> Pipeline:
-        """A pipeline of the current model, which is put into evaluation mode, to answer texts with it. Its card is `card`, or
-        by default the card of the run so far."""
+        """A pipeline of the current model, which is put into evaluation mode, to answer texts with it. Its record of the
+        training is `card`, or by default that of the run so far."""
         task = self.task
         return Pipeline(self.name, self.model.eval(), task.source_vocabulary, task.target_vocabulary, card or self.card())
 

@@ -30,7 +30,7 @@ class LiveSettings:
         minutes: limit on the time of training.
 
     Raises:
-        InputError: there is no task of that name.
+        InputError: there is no task called `task`.
         ConfigError: a value has a wrong type or is out of its bounds.
     """
 

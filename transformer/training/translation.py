@@ -105,8 +105,9 @@ def exact(answers: Sequence[str], sentences: Sequence[Sentence]) -> Accuracy:
 
 
 def translation_measures(done: Translated, sentences: Sequence[Sentence]) -> dict[str, dict[str, Any]]:
-    """The measurements of a translator for `Card.measures`. `translation`: BLEU and chrF of its answers. `doubt`: the result of
-    the function `doubt` for its greedy answers, where an answer is poor if its chrF is below 50 with every translation."""
+    """The measurements of a translator for its training record (`Card.measures`). `translation`: BLEU and chrF of its answers.
+    `doubt`: the result of the function `doubt` for its greedy answers, where an answer is poor if its chrF is below 50 with
+    every translation."""
     of_form: dict[str, list[int]] = defaultdict(list)
     for place, sentence in enumerate(sentences):
         of_form[form_of(sentence.source)].append(place)

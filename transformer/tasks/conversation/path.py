@@ -54,23 +54,24 @@ class Path(Protocol):
     and while parsing."""
 
     def say(self, *words: str) -> None:
-        """Sampling: append English words to the sentence. Parsing: require that the text has these words next, and pass
+        """Sampling: append English words to the sentence. Parsing: require that the text has these words next, and move past
         them."""
         ...
 
     def says(self, word: str, share: float) -> bool:
         """Sampling: append a word with probability `share`, and return whether it was appended. Parsing: return whether the
-        word is next in the text, and pass it if it is."""
+        word is next in the text; if so, move past it."""
         ...
 
     def word(self, table: Table[T], sampled_from: Table[T] | None = None) -> T:
         """The value of an entry. Sampling: append the words of a random entry of `sampled_from`, which has the entries of
-        `table` that make sense here; by default, of `table`. Parsing: pass the words of any entry of `table` that comes next in
-        the text."""
+        `table` that make sense here; by default, of `table`. Parsing: move past the words of any entry of `table` that comes
+        next in the text."""
         ...
 
     def optional(self, table: Table[T], share: float, sampled_from: Table[T] | None = None) -> T | None:
-        """As `word`, but the words may be missing; then the result is None. Sampling appends words with probability `share`."""
+        """The value of an entry, as `word` returns it; None if the words are missing. Sampling appends words with probability
+        `share`."""
         ...
 
     def choose(self, options: Mapping[T, float], starts: Mapping[T, Container[str]] = NO_STARTS) -> T:
