@@ -37,7 +37,7 @@ MOST_BESIDE = 6
 
 
 def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManager[object]]:
-    """Draw the heading above the grid of heads. Returns two containers, for the grid and for the picked head: side by side, or
+    """Draw the heading above the grid of heads. Returns two containers, for the grid and for a picked head: side by side, or
     one below the other if one of them needs the whole width. On a projector the picked head comes first, below `title`, which
     is drawn only there."""
     picture = None
@@ -53,7 +53,7 @@ def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManag
 
 
 def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw one head as a small heatmap. `shown` is the trace, of tokens or whole words; `layer` and `head` are from 0."""
+    """Draw a head as a small heatmap. `shown` is the trace, of tokens or whole words; `layer` and `head` are from 0."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     title = head_title(kind, layer, head)
@@ -67,9 +67,9 @@ def show_small_map(view: View, shown: Trace, kind: str, layer: int, head: int) -
 
 
 def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, tiles: AbstractContextManager[object]) -> None:
-    """Draw every head of one kind of attention as a small heatmap in the container `tiles`, with the head at `layer` and `head`
-    (from 0) marked. Outside of `tiles`, draw a picker of the heatmaps' order and the menu that saves them. A click on a heatmap
-    picks its head."""
+    """Draw every head of one `kind` of attention (`encoder`, `decoder` or `cross`) as a small heatmap in the container `tiles`,
+    with the head at `layer` and `head` (from 0) marked. Outside of `tiles`, draw a picker of the heatmaps' order and the menu
+    that saves them. A click on a heatmap picks its head."""
     words = text("attention")
     queries, keys = map_names(view, shown, kind)
     layers, heads = shown.layers(kind), shown.heads(kind)

@@ -42,8 +42,8 @@ QUERY, ROW = "query", "row"
 
 def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show the matrices of all attention steps of one head; or if a step is picked, only its matrix, with the computation of
-    one number. A click on a number opens its computation. The row of its query is framed in all matrices whose rows are
-    queries."""
+    one number. A click on a number opens its computation. One query's row is framed in all matrices whose rows are queries.
+    `kind` is `encoder`, `decoder` or `cross`; `layer` and `head` are counted from 0."""
     words = text("steps")
     steps = attention_steps(trace, kind, layer, head)
     model, (queries, keys) = view.pipeline.model, map_names(view, trace, kind)
@@ -88,8 +88,8 @@ def show_steps(view: View, trace: Trace, kind: str, layer: int, head: int) -> No
 
 
 def take_linked_row(count: int) -> None:
-    """If the URL has `row` but no `query`, take `row` as the index of the query to frame in the figures: some links have
-    only the row of a number, older links the row of a large map. Refuse an index of `count`, the number of queries, or above.
+    """If the URL has `row` but no `query`, take `row` as the index of the query to frame in the figures: some links have only
+    the row of a number, older links the row of a large map. Refuse an index that is not below `count`, the number of queries.
     Call this before the framed query is read, if the rows of the figure are queries."""
     asked = unread(ROW)
     if asked is None or QUERY in st.query_params:

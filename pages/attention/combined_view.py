@@ -26,7 +26,7 @@ from transformer.tracing.paths import Kind
 
 def show_combined(view: View, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Draw one heatmap that combines the weights of several heads or layers, and a picker of the way to combine them. A
-    combination over heads has the heads of `layer`; one over layers has `head` of every layer. Both are counted from 0."""
+    combination over heads has the heads of `layer`; one over layers has `head` of every layer. Both are from 0."""
     words = text("attention")
     allowed, (queries, keys) = shown.allowed(kind)[:, 0], map_names(view, shown, kind)
     layers = [shown.weights(kind, index)[0].numpy() for index in range(shown.layers(kind))]  # not copied into one array

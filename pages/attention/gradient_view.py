@@ -34,7 +34,8 @@ FEW = 3  # fewer tokens have no order worth comparing
 
 def show_gradients(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the weights of a head beside weight × gradient of a picked token's log-probability. If the head's queries are on the
-    side of the output, also compare the weights in the row that predicts this token with input × gradient of each key."""
+    side of the output, also compare the weights in the row that predicts this token with input × gradient of each key. `kind`
+    is e.g. `cross`; `layer` and `head` are from 0."""
     words = text("gradients")
     if view.pipeline.output_kind != "tokens":
         st.info(words["no_tokens"], icon=":material/info:")

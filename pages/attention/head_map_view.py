@@ -41,8 +41,8 @@ MOST_LINKS = 40
 
 
 def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of one head as a heatmap; if its queries predict the model's answer, list its tokens. `shown` is
-    `trace`, or the same trace with pieces joined to words (`pick_words`). `layer` and `head` are counted from 0."""
+    """Draw the weights of one head as a heatmap; if its queries predict the model's answer, list the answer's tokens. `shown`
+    is `trace`, or the same trace with pieces joined to words. `kind` is e.g. `cross`; `layer` and `head` are from 0."""
     words = text("attention")
     weights, allowed = shown.head(kind, layer, head).numpy(), shown.head_allowed(kind, layer, head).numpy()
     read, (queries, keys) = shown.tokens(kind)[0], map_names(view, shown, kind)
@@ -101,8 +101,8 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
 
 
 def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
-    """Draw the weights of a head as a table, and a button that downloads every tensor of the forward pass. The arguments are
-    the same as for `show_map`."""
+    """Draw the weights of a head as a table, and a button that downloads every tensor of the forward pass. `shown` is `trace`,
+    or the same trace with pieces joined to words; `layer` and `head` are from 0."""
     words = text("attention")
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):

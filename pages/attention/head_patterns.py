@@ -28,8 +28,8 @@ LEAST_REPEATED = 4
 
 
 def head_measures(view: View, shown: Trace, kind: str) -> dict[str, PerHead]:
-    """Name of a measure → its value for every [layer, head] of one kind of attention, for the first text of the view. `shown`
-    is the view's trace, of tokens or of whole words."""
+    """Name of a measure → its value for every [layer, head] of one `kind` of attention (`encoder`, `decoder` or `cross`), for
+    the first text of the view. `shown` is the view's trace, of tokens or of whole words."""
     return view.run(_measured, view, kind, isinstance(shown, WordTrace))
 
 
@@ -66,7 +66,7 @@ def _aligned(view: View, shown: Trace, kind: str) -> Bool[np.ndarray, "query key
 
 
 def table(measures: dict[str, PerHead]) -> pd.DataFrame:
-    """A table with a row for each head and a column for each measure. Its layers and heads are counted from 1."""
+    """A table with a row for each head and a column for each of the `measures`. Layers and heads are counted from 1."""
     words = text("head_patterns")
     layers, heads = next(iter(measures.values())).shape
     places = [(layer + 1, head + 1) for layer in range(layers) for head in range(heads)]
@@ -109,7 +109,7 @@ def show_pattern(view: View, shown: Trace, kind: str, layer: int, head: int) -> 
 def induction_head(view: View, trace: Trace) -> Head | None:
     """The induction head of a decoder-only model: the head with the largest share of its weight on the tokens right after
     earlier copies of the query's token, in this trace. None for a model with an encoder, for a text with few repeated tokens,
-    or if that share is below `CLEAR`."""
+    or if this share is below `CLEAR`."""
     tokens = trace.target_tokens[0] if trace.kinds == (Kind.DECODER,) else ()
     if len(tokens) - len(set(tokens)) < LEAST_REPEATED:
         return None

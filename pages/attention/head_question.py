@@ -56,7 +56,7 @@ class Question(NamedTuple):
 
 def head_question(view: View, trace: Trace, kind: str, layer: int, head: int) -> Question | None:
     """The question about this head, if the learner has opened one. If not, draw the button that opens it, and return None.
-    `layer` and `head` are counted from 0."""
+    `kind` is `encoder`, `decoder` or `cross`; `layer` and `head` are from 0."""
     weights, allowed = trace.head(kind, layer, head).numpy(), trace.head_allowed(kind, layer, head).numpy()
     queries, keys = map_names(view, trace, kind)
     subject = (view.key, view.source, view.target, kind, layer, head)

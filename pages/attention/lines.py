@@ -110,8 +110,8 @@ def signed(weights: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def state_of(view: Any, shape: tuple[int, int, int], threshold: float) -> LinesState:
-    """The state in `view`, which the browser or a link sent. It is untrusted: tokens and heads outside of `shape` (the numbers
-    of heads, queries and keys) are dropped, and an invalid threshold is replaced by `threshold`."""
+    """The state in `view`, data from the browser or from a URL. They are untrusted: tokens and heads outside of `shape` (the
+    numbers of heads, queries and keys) are dropped, and an invalid threshold is replaced by `threshold`."""
     view = view if isinstance(view, dict) else {}
     count = dict(zip(("head", "query", "key"), shape, strict=True))
     pairs = [tuple(pair) for pair in _listed(view.get("locked")) if isinstance(pair, (list, tuple)) and len(pair) == 2]

@@ -25,7 +25,7 @@ from transformer.tracing.paths import Kind
 def show_lines(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the heads of a layer as lines between two columns of tokens. The URL keeps which tokens are locked (clicked), which
     heads are on, and the threshold. If a token is locked, a button opens the steps of the picked head at the first locked
-    token. `shown` is `trace`, or the same trace with pieces joined to words.
+    token. `shown` is `trace`, or the same trace with pieces joined to words. `layer` and `head` are from 0.
 
     The picked head is always switched on (unless all heads are off), because the heading above names it.
     """

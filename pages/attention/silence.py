@@ -24,7 +24,7 @@ CLEAR = 0.6
 
 def show_silence(view: View, trace: Trace, kind: str, layer: int, head: int) -> bool:
     """Write which token of the target loses most probability if this head is silenced (its weights set to 0), and what the
-    answer then is. Returns whether the page must still hide the effect of the head.
+    answer then is. `layer` and `head` are from 0. Returns whether the page must still hide the effect of the head.
 
     If the question about the silenced head is open, draw the question instead. If the learner has just predicted where the head
     attends, draw a button that opens the question. Draw nothing while a lesson asks this question, and for a model that writes
@@ -81,8 +81,8 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 def show_other_need(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Write to which token this head attends most, for the query that is framed at first, and to which other token another head
     of the layer does; a single head would have to average the two. Draw a choice that silences one of the two heads or both.
-    Draw nothing unless both heads attend clearly. `shown` is `trace`, or the same trace with pieces joined to words, as in the
-    picture of the head."""
+    Draw nothing unless both heads attend clearly. `layer` and `head` are from 0. `shown` is `trace`, or the same trace with
+    pieces joined to words, as in the picture of the head."""
     words, (row, key) = text("silence"), cell_to_show(shown, kind, layer, head)
     weights = shown.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

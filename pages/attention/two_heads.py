@@ -17,7 +17,7 @@ from transformer.tracing.paths import Kind
 
 def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, layer: int, head: int) -> None:
     """Draw the weights of a head in the first run, A, and in the second run, B, and B − A. `shown` is the trace of A, of tokens
-    or of whole words. `layer` and `head` are counted from 0."""
+    or of whole words. `kind` is e.g. `cross`; `layer` and `head` are counted from 0."""
     of, title = Kind.of(kind), head_title(kind, layer, head)
     difference = difference_of(view, shown, second)
     queries, keys = map_names(view, difference, kind)
@@ -39,7 +39,7 @@ def show_both_heads(view: View, shown: Trace, second: SecondRun, kind: str, laye
 
 
 def _say_largest(difference: Difference, shown: Head) -> None:
-    """Say how much the weights of the shown head change, and which head changes most. A button opens that head."""
+    """Write how much the weights of the shown head change, and which head changes most. A button opens that head."""
     words, changes = text("attention"), largest_changes(difference)
     most = max(changes, key=lambda head: changes[head])
     if not changes[most]:

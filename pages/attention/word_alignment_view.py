@@ -1,4 +1,4 @@
-"""How well the heads of a translation model align words, from its model card, and the sentences on which this was measured."""
+"""How well the heads of a translation model align words, as its model card says, and the sentences on which it was measured."""
 
 from collections.abc import Mapping
 
@@ -21,8 +21,8 @@ from transformer.figures.head_steps_figures import Matrix, tensor_map
 
 
 def show_word_alignment(view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the word alignment error of every cross-attention head, beside the errors of two simple rules. Draw nothing for a
-    model whose model card has no alignment errors, or for another kind of attention."""
+    """Draw the word alignment error of every cross-attention head, beside the errors of two simple rules. Draw nothing unless
+    `kind` is `cross` and the model's card (training record) has these errors. `layer` and `head` are from 0."""
     measured = view.pipeline.card.measures.get("alignment")
     if not measured or kind != "cross":
         return

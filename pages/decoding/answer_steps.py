@@ -61,7 +61,7 @@ class Run:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that the model uses while it writes. The first is the one that reads the text."""
+        """The kinds of attention that the model uses while it writes. The first reads the text."""
         return (Kind.CROSS, Kind.DECODER) if len(self.pipeline.stacks) > 1 else (Kind.DECODER,)
 
     @property
@@ -70,7 +70,7 @@ class Run:
         return self.encoding.tokens if len(self.kinds) > 1 else self.given
 
     def heads(self, kind: Kind) -> tuple[int, int]:
-        """The number of layers of a kind of attention, and of heads in each."""
+        """The number of layers with this kind of attention, and the number of heads in each layer."""
         layers, heads, _ = self.generation.steps[0].attention(kind).shape
         return layers, heads
 
@@ -117,13 +117,13 @@ class Run:
 
     def attention(self, made: Hypothesis, kind: str, layer: int, head: int | None) -> Float[np.ndarray, " key"]:
         """The attention weights of the last position that the decoder read in the step that made a hypothesis: those of one
-        head, or if `head` is None, their mean over the heads of the layer. Layers and heads are counted from 0."""
+        head, or if `head` is None, the layer's mean. `kind` is `decoder` or `cross`; `layer` and `head` are from 0."""
         weights = self.step(made).attention(kind, made.row)[layer].numpy()
         return weights.mean(0) if head is None else weights[head]
 
 
 def run_of(view: View, settings: Settings) -> Run:
-    """The answer of a view's model to the first text of the view, step by step, written with these settings."""
+    """The answer of a view's model to the view's first text, step by step, written with these settings."""
     return Run(view.pipeline, view.encoding("source"), generate(view, settings), settings)
 
 

@@ -86,7 +86,7 @@ def tree_table(run: Run) -> pd.DataFrame:
 
 
 def _selected(run: Run) -> Hypothesis:
-    """The hypothesis that was picked in the tree or is named in the link. By default, the last one of the answer."""
+    """The hypothesis that was picked in the tree or is named in the URL. By default, the last one of the answer."""
     hypotheses, first = run.generation.hypotheses, run.generation.best.number
     return hypotheses[kept_number(NODE, 0, len(hypotheses) - 1, first)]
 
@@ -115,8 +115,8 @@ def _said(run: Run, made: Hypothesis) -> str:
 
 
 def _show_final(run: Run, kept: Sequence[Hypothesis]) -> None:
-    """Draw a table of the hypotheses that were kept to the end. If the model's card has a limit of doubt, the table says which
-    hypotheses have a lower mean log-probability per token."""
+    """Draw a table of the hypotheses that were kept to the end. If the model's card has a limit of doubt, the table marks
+    hypotheses with a lower mean log-probability per token."""
     words, doubt = text("decoding"), run.pipeline.card.measures.get("doubt")
     rows = [
         {

@@ -15,7 +15,7 @@ SHOWN_TOKENS = 5
 
 
 def show_undo(other: Run, forced: Forced) -> None:
-    """Draw a button for each forced token; it takes the token back. `other` is the answer with the forced tokens."""
+    """Draw for each forced token a button that takes it back. `other` is the answer with the forced tokens."""
     words = text("decoding")
     with st.container(horizontal=True, gap="small"):
         for step, token in forced.tokens:

@@ -1,4 +1,4 @@
-"""How the answer is written: the method and its logits processors, set on the page and kept in the link."""
+"""How the answer is written: the method and its logits processors, set on the page and kept in the URL."""
 
 from dataclasses import dataclass, replace
 
@@ -51,7 +51,7 @@ PLAIN = Settings(Greedy())
 
 
 def pick_settings() -> Settings:
-    """Draw the pickers of the method and its logits processors in one row; returns the picked settings."""
+    """Draw pickers of the decoding method and its logits processors in one row; returns the picked settings."""
     words = text("decoding")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = pick(words["method"], METHODS, "method", help=words["method_help"])

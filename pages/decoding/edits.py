@@ -14,10 +14,10 @@ from transformer.tracing.phrases import all_interventions, at_head
 
 
 def edits_in_force(view: View) -> Edits:
-    """The edits of the model in the session or in the link. If there are any, also draw their list.
+    """The edits of the model that the session or the URL has. If there are any, also draw their list.
 
     Raises:
-        InputError: a line of the list is not an edit, or it names a place that the model or the text does not have.
+        InputError: a line of the list is not an edit, or it names a layer, head or token that does not exist.
     """
     if not edits_asked():
         return ()

@@ -58,7 +58,7 @@ def explain_target(run: Run, made: Hypothesis, smoothing: float, column: int) ->
 
 
 def explain_samples(token: str, drawn: int, count: int) -> None:
-    """Draw how the share of samples that are this token was computed: `drawn` of `count` samples."""
+    """Draw how the share of samples that are the `token` was computed: `drawn` out of `count` samples."""
     st.markdown(text("decoding")["explain_drawn"].format(token=literal(token), drawn=drawn, count=count))
     st.latex(rf"\frac{{{drawn}}}{{{count}}} = {latex(drawn / count)}")
 

@@ -1,4 +1,4 @@
-"""The forced tokens of the session and of the link: phrases such as `3 elle`, for the token “elle” at step 3 (from 1)."""
+"""The forced tokens of the session and of the URL: phrases such as `3 elle`, for the token “elle” at step 3 (from 1)."""
 
 import re
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Forced(NamedTuple):
 
 
 def forced_tokens(view: View, run: Run) -> Forced:
-    """The forced tokens of the session or of the link. A token cannot be forced at a step that the answer with the other forced
+    """The forced tokens of the session or of the URL. A token cannot be forced at a step that the answer with the other forced
     tokens does not have. `run` is the answer without forced tokens."""
 
     def read(asked: str | None) -> list[str]:

@@ -20,14 +20,14 @@ def text_words(encoding: Encoding) -> tuple[Group, ...]:
 
 
 def joined_tokens(tokens: Sequence[str], of: Sequence[Group]) -> list[str]:
-    """The words of a text, whose pieces have the positions `of`, then the tokens that follow the text."""
+    """The words of a text, the positions of whose pieces are in `of`, then the tokens that follow the text."""
     count = sum(map(len, of))
     return [*(joined_label([tokens[place] for place in group]) for group in of), *tokens[count:]]
 
 
 def joined_weights(weights: Float[np.ndarray, "*more key"], of: Sequence[Group]) -> Float[np.ndarray, "*more word"]:
-    """The weights on the words of a text, each the sum over its pieces, whose positions are `of`; then the weights on the
-    tokens that follow the text. If `of` is empty, the weights are returned unchanged."""
+    """The weights on the words of a text, each the sum over the word's pieces, whose positions are in `of`; then the weights on
+    the tokens that follow the text. If `of` is empty, the weights are returned unchanged."""
     count = sum(map(len, of))
     starts = [*(group[0] for group in of), *range(count, weights.shape[-1])]
     return np.add.reduceat(weights, starts, axis=-1) if of else weights

@@ -33,7 +33,7 @@ class MapElements:
         Args:
             depths: stack → its number of layers.
             heads: kind of attention → shape, bytes and tokens of its weights; None if the heads have no pictures.
-            base: the query parameters that all links have.
+            base: the query parameters that all links of the map have.
             numbered: whether the blocks with a callout have numbers.
         """
         self.words = text("home")["map"]
@@ -60,7 +60,7 @@ class MapElements:
 
     def stack(self, stack: str, callout: str, *blocks: Element) -> Element:
         """The frame around the `blocks` of one layer, with a button for each layer of the `stack`. If the frame has a `callout`
-        (not empty), no block may have one, because the blocks would be numbered before the frame."""
+        (a numbered line of text, by its name), no block may have one, because the blocks would be numbered first."""
         words, count = self.words, self._depths[stack]
         buttons: list[Element] = [
             ["button", {"type": "button", "data-layer": layer, "aria-label": words["layer"].format(layer=layer)}, str(layer)]
@@ -89,7 +89,7 @@ class MapElements:
 
         Args:
             says: the label above the row.
-            terms, callout: the terms of the glossary that explain the row; the name of its callout, empty for none.
+            terms, callout: the glossary's terms that explain the row; the name of its callout (a numbered line of text) or "".
             shares: the probability of each token as text, if it is known.
         """
         chips = [
@@ -102,7 +102,7 @@ class MapElements:
     def answer(
         self, says: str, tokens: Sequence[str], shares: Sequence[str], steps: Sequence[int], tips: Sequence[str]
     ) -> Element:
-        """The tokens that a model wrote, each with its probability. Each is a link to the step that wrote it.
+        """The tokens that a model wrote, each with its probability and as a link to the step that wrote it.
 
         Args:
             says, shares: the label above the tokens; the probability of each token as text.
@@ -135,7 +135,7 @@ class MapElements:
         """A block of the network, with its title and its note (empty for none) as one link.
 
         Args:
-            terms, callout: the terms of the glossary that explain the block; the name of its callout, empty for none.
+            terms, callout: the glossary's terms that explain the block; the name of its callout (a line of text) or "".
             sort: further CSS classes: `thin` for a low block, `branches` if the residual stream flows past the block.
             kind: the kind of attention whose colour the block has; by default, the block has the colour of its column.
             name: the id of the element, for the script.

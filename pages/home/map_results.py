@@ -23,7 +23,7 @@ TIP_TOKENS = 5
 
 
 def results(drawn: MapElements, view: View, trace: Trace, side: Side, joined: bool) -> list[Element]:
-    """The blocks of the map (`drawn`) after the last layer of a model. `side` is the side of its last stack: `source` for an
+    """The HTML blocks of the model's map (`drawn`) after its last layer. `side` is the side of its last stack: `source` for an
     encoder, `target` for a decoder. If `joined`, the pieces of a word that the model writes are shown as one token."""
     words, kind, count = drawn.words, view.pipeline.output_kind, len(trace.tokens_of(side)[0])
     if kind == "vectors":
@@ -127,7 +127,7 @@ def _largest(rows: Float[np.ndarray, "row option"]) -> list[str]:
 
 
 def run_key(view: View) -> tuple[Hashable, ...]:
-    """The values that decide the trace of the view's first text (item 0 of the batch), for a key of the cache."""
+    """The values on which the trace of a view's first text (item 0 of the batch) depends, as part of a cache key."""
     return view.key, view.source, view.target
 
 

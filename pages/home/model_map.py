@@ -36,8 +36,8 @@ _mount = component.mounted(Path(__file__).with_name("map"))
 
 
 def show_map(view: View, trace: Trace) -> None:
-    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of the model with
-    the tokens of the view's first text (item 0 of the batch)."""
+    """Draw the heading, a switch that numbers the blocks, a switch that joins pieces to words, and the map of the view's model
+    with the tokens of its first text (item 0 of the batch)."""
     words = text("home")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.header(words["map_heading"], anchor="map", width="content")

@@ -34,7 +34,7 @@ class Run(NamedTuple):
         source, answer: the sentence and the model's answer.
         tokens: the source tokens.
         adjective: the words that only this sentence has.
-        pronoun: the token of this answer at the first position at which the two answers differ.
+        pronoun: the answer's token at the first position at which the two answers differ.
         weights: the weights of the head for the query that predicts the pronoun.
     """
 

@@ -141,8 +141,8 @@ def _show(
     item: int,
     hint: bool,
 ) -> None:
-    """Draw one parameter, `name`, as a heatmap. `key` is the key of its chart; `item` is the text in which a clicked weight is
-    explained; `hint` tells whether to write that cells can be clicked."""
+    """Draw one parameter, `name`, as a heatmap. `key` is the key of its chart; `item` is the text of the batch with which a
+    clicked weight is explained; `hint` tells whether to write that cells can be clicked."""
     words = text("walk")
     st.markdown(words["parameters_row"].format(name=name, shape=", ".join(map(str, values.shape)), count=whole(values.size)))
     matrix = np.atleast_2d(values)

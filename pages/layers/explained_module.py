@@ -45,7 +45,7 @@ def show_tensors(
 
 
 def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: TensorView, at: Place) -> None:
-    """Draw one exact value of a watched module, its place, and its computation from other recorded tensors.
+    """Draw one exact value of a module recorded by `transformer.watch`, its place, and its computation from other tensors.
 
     Args:
         path, item: the path of the tensor, and the index of the text in the batch.

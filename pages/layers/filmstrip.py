@@ -33,7 +33,7 @@ WIDTH, NARROW_WIDTH = 720, 560  # px: width of the figure, and on a page that is
 
 def show_filmstrip(view: View, trace: Trace, drawn: Trace) -> None:
     """Draw the tensors of a picked part of the network as miniatures. A click on one opens its tensor in the walk, which shows
-    a single tensor. The miniatures show the numbers of `drawn`: `trace`, or the same trace with pieces joined to words."""
+    one tensor at a time. The miniatures show the numbers of `drawn`: `trace`, or the same trace with pieces joined to words."""
     words, stops = text("filmstrip"), walk(trace)
     groups = list(dict.fromkeys(stop.group for stop in stops))
     # Layers come first, because visitors open a filmstrip mainly to see a layer.

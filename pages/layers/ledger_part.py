@@ -33,7 +33,8 @@ COUNTS = {"parameters": 84, "flops": 76, "bytes": 72, "held": 84}
 
 
 def show_ledger(view: View, trace: Trace) -> None:
-    """Draw the cost of the forward pass: its totals, the share of each kind of work, the table of all steps, and its growth."""
+    """Draw the cost of the forward pass (such as FLOPs): its totals, the share of each kind of work, the table of all steps,
+    and its growth."""
     model = own_network(view)
     if model is None:
         return

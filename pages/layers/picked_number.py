@@ -36,7 +36,7 @@ Picked = tuple[int, int, int, int]
 
 def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
     """Pick the number at `at` (tile, such as a head; row; column) of `view`, one of the tensors `views` of a picture. `view`
-    may have only some columns of that tensor. Call this in a callback."""
+    may be only some columns of that tensor. Call this in a callback."""
     tile, row, column = at
     index = next(index for index, each in enumerate(views) if each.path == view.path)
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
@@ -97,7 +97,7 @@ def show_picked(
 
     Args:
         drawn, at: the drawn tensor, and the tile, the row and the column of the number in it.
-        item, head: the text of the batch and the head that the picture shows, from 0; None for all heads.
+        item, head: the indices, from 0, of the text in the batch and of the head that the picture shows; None for all heads.
         go: called with the path of the tensor to go to.
     """
     words, (tile, row, column) = text("walk"), at
@@ -124,7 +124,7 @@ def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
 
 
 def pick_result(stop: Stop, at: tuple[int, int, int]) -> None:
-    """Pick a number of the tensor of a stop, and show all heads, so that the number is in the picture. Call this in a callback.
+    """Pick a number of a stop (a tensor of the run), and show all heads, so that it is in the picture. Call this in a callback.
 
     Args:
         at: the tile, the row and the column of the number among all heads.

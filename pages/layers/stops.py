@@ -13,7 +13,7 @@ from transformer.tracing.paths import TensorPath
 
 
 def group_title(group: str) -> str:
-    """The title of a group of stops: "Encoder layer 1" for `encoder 1`."""
+    """The title of a group of stops (tensors of the forward pass): "Encoder layer 1" for `encoder 1`."""
     words = text("walk")["groups"]
     name, _, layer = group.partition(" ")
     return words[f"{name}_layer"].format(layer=layer) if layer else words[name]
@@ -39,8 +39,8 @@ def heading(stop: Stop) -> str:
 
 
 def written(stop: Stop, config: Any) -> tuple[str, str]:
-    """A sentence about why a tensor is computed, and its formula in LaTeX, for the variant of the Transformer in `config`. If
-    the network is not our own, a text that is true for all such networks, and an empty formula."""
+    """A sentence about why a stop (a tensor) is computed, and its formula in LaTeX, for the variant of the Transformer in
+    `config`. If the network is not our own, a text that is true for all such networks, and an empty formula."""
     if stop.recorded:
         return _of_others(stop), ""
     words: Mapping[str, str] = text("walk")["kinds"][stop.kind]

@@ -46,7 +46,7 @@ def picture(
         operation: the words between inputs and result.
         result: the tensor that the operation returns.
         says: the picture in words, for screen readers.
-        name: name of saved files; by default the key.
+        name: name of saved files, without suffix; by default the key.
         zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
         on_number: called when a cell is clicked, with its tensor and the tile (head), row and column of the cell's number; of
             several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are opened, too.

@@ -119,8 +119,8 @@ def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
 
 
 def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
-    """The paths of the tensors in the short walk, which shows one example of each kind of part. Only paths of the run (`paths`)
-    are returned. `decoder_layers` is the number of layers of the decoder."""
+    """The paths of the tensors in the short walk, which visits one example of each kind of part of the model. Only paths of the
+    run (`paths`) are returned. `decoder_layers` is the number of layers of the decoder."""
     stack = next((stack for stack in STACK_SIDES if f"{stack}.output" in paths), "")
     walked = [path.format(stack=stack, side=STACK_SIDES.get(stack, "")) for path in ALONE]
     if stack == "encoder":

@@ -31,7 +31,7 @@ def answers_table(lesson: Lesson, seats: Sequence[Mapping[int, Given]]) -> bytes
     """All answers of a class as CSV. Each student has a row, and each question three columns: the first answer, the last
     answer, and 1 if the last answer is right, otherwise 0. The rows are sorted by the answers, so that their order does not
     show when the students joined. Questions whose right answer cannot be computed are left out. `seats` has a dict for each
-    student: index of a stop → answers."""
+    student: index of a stop (step of the lesson), from 0 → answers."""
     words, columns = text("lesson")["class"], dict[str, list[str | int]]()
     for index in lesson.questions:
         question, names = lesson.stops[index].question, [words[name].format(stop=index + 1) for name in COLUMNS]
@@ -60,7 +60,7 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """An HTML table with bars: for each answer, how many students gave it as their first and as their last answer."""
+    """An HTML table with bars: for each answer to a stop's question, how many students gave it first, and last."""
     words = text("lesson")["class"]
     assert stop.question is not None  # a stop without a question has no answers
     try:

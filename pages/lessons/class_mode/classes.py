@@ -77,7 +77,7 @@ class _Class:
 
 
 class Classes:
-    """All classes of a process. Every method may be called from several threads at once. `clock` returns seconds."""
+    """All classes of a process. Every method may be called from several threads at once. `clock` gives the time in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -147,7 +147,7 @@ class Classes:
             joined.students[student] = {}
 
     def answer(self, code: str, student: str, stop: int, given: Given) -> bool:
-        """Store a student's answers to the question at a stop of the lesson (index from 0). A first answer that is stored
+        """Store a student's answers to the question at a stop (step of the lesson, index from 0). A first answer that is stored
         already does not change. Returns False and stores nothing if the student has not joined, a limit is exceeded, or the
         right answer is revealed."""
         if not (0 <= stop < LESSON_STOPS and all(0 < len(answer) <= ANSWER_CHARACTERS for answer in given)):
@@ -167,42 +167,42 @@ class Classes:
             return True
 
     def go(self, code: str, secret: str, stop: int) -> None:
-        """Move the class to a stop of its lesson, counted from 0. Nothing happens if the secret is wrong."""
+        """Move the class to a stop (step of its lesson, counted from 0). Nothing happens if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop <= LESSON_STOPS:
                 taught.at = stop
 
     def advance(self, code: str, secret: str, stop: int, to: Phase) -> None:
-        """Begin the phase `to` of the question at a stop of the lesson (index from 0). Nothing happens if the secret is wrong,
-        or if this phase or a later one has begun. So a double click skips no phase."""
+        """Begin the phase `to` of the question at a stop (step of the lesson, index from 0). Nothing happens if the secret is
+        wrong, or if this phase or a later one has begun. So a double click skips no phase."""
         with self._lock:
             taught = self._taught(code, secret)
             if taught and 0 <= stop < LESSON_STOPS and to > taught.phases.get(stop, Phase.VOTE):
                 taught.phases[stop] = to
 
     def place(self, code: str) -> tuple[int, Phase] | None:
-        """The index of the lesson's stop that the teacher shows, and the phase of its question; None if the class is over."""
+        """The index of the stop (step) that the teacher shows, and the phase of its question; None if the class is over."""
         with self._lock:
             asked = self._open(code)
             return (asked.at, asked.phases.get(asked.at, Phase.VOTE)) if asked else None
 
     def phase(self, code: str, stop: int) -> Phase:
-        """The phase of the question at a stop of the lesson (index from 0); `REVEAL` for every question after the class has
-        ended."""
+        """The phase of the question at a stop (step of the lesson, index from 0); `REVEAL` for every question after the class
+        has ended."""
         with self._lock:
             asked = self._open(code)
             return asked.phases.get(stop, Phase.VOTE) if asked else Phase.REVEAL
 
     def seats(self, code: str, secret: str) -> list[dict[int, Given]]:
-        """The answers of each student, by the index of the lesson's stop, from 0. Empty if the secret is wrong."""
+        """The answers of each student, by the index of the lesson's stop (step), from 0. Empty if the secret is wrong."""
         with self._lock:
             taught = self._taught(code, secret)
             return [dict(answers) for answers in taught.students.values()] if taught else []
 
     def tally(self, code: str, stop: int, secret: str = "") -> Tally | None:
-        """How a class has answered the question at a stop of the lesson (index from 0); None if the class is over. Without the
-        teacher's secret, the tally has no answers before the phase `REVEAL`."""
+        """How a class has answered the question at a stop (step of the lesson, index from 0); None if the class is over.
+        Without the teacher's secret, the tally has no answers before the phase `REVEAL`."""
         with self._lock:
             asked = self._open(code)
             if asked is None:

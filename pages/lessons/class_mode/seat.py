@@ -166,12 +166,12 @@ def teaches_class() -> bool | None:
 
 
 def class_stop() -> int:
-    """The index of the stop that the teacher of the session's class shows; 0 outside a class."""
+    """The index, from 0, of the lesson's stop (step) that the teacher of the session's class shows; 0 outside a class."""
     now = classes().place(class_code())
     return now[0] if now else 0
 
 
 def class_phase(stop: int) -> Phase | None:
-    """The phase, in the session's class, of the question at the lesson's stop with the index `stop`; None outside a class."""
+    """The phase of the question at the lesson's stop (step) with this index, in the session's class; None outside a class."""
     code = class_code()
     return classes().phase(code, stop) if code else None

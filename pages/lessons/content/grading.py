@@ -18,7 +18,7 @@ class Verdict(NamedTuple):
 
 
 def judge(question: Question, written: str, truth: Value | None) -> Verdict:
-    """Whether an answer is right, and why. `written` is the answer as in a URL, valid for its question (`lesson_answers.fits`).
+    """Whether an answer is right, and why. `written` is the answer as a URL has it, such as `1-5`, and valid for its question.
     `truth` is the computed right answer; None if the lesson itself contains it."""
     if question.kind == "choose":
         return _choice(question, places(written) or [0], truth)

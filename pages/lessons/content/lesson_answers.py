@@ -42,7 +42,8 @@ class Answer(NamedTuple):
 
 
 def parse(written: str) -> dict[int, Answer]:
-    """The answers in a text such as `3~2~1_5~0.95`: index of the stop, from 0 → answers. Invalid entries are left out."""
+    """The answers in a text such as `3~2~1_5~0.95`: index of the stop (step), from 0 → answers. Invalid entries are left
+    out."""
     answers: dict[int, Answer] = {}
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)
@@ -53,7 +54,8 @@ def parse(written: str) -> dict[int, Answer]:
 
 
 def write(answers: Mapping[int, Answer]) -> str:
-    """A text for a URL, such as `3~2~1_5~0.95`, with answers by the index of their stop, from 0. The inverse of `parse`."""
+    """A text for a URL, such as `3~2~1_5~0.95`, with answers by the index of the stop (step), from 0. The inverse of
+    `parse`."""
     entries = []
     for stop, answer in sorted(answers.items()):
         parts = [str(stop + 1), answer.first]

@@ -49,7 +49,7 @@ def lesson_of(name: str) -> Lesson:
     """A lesson by its name in a link. The lesson is shipped, was added to this session, or is packed into the name itself.
 
     Raises:
-        LessonError: no lesson has this name, or the link contains only a part of a lesson.
+        LessonError: no lesson has this name, or the name is only a part of a packed lesson.
     """
     if name in shipped():
         return shipped()[name]

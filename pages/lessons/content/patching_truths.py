@@ -22,8 +22,8 @@ ROLES = ("alone", "backup", "partner", "bystander")
 
 
 def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) -> Value:
-    """The right answer to a question about patching; `name`, one of `PATCHED`, is what to compute. The stop's view names the
-    second text and perhaps, like a URL of the page Patching, the compared step (`step`) and what is patched (`what`).
+    """The right answer to a question about patching; `name`, one of `PATCHED`, is what to compute. The stop's URL parameters
+    name the second text and perhaps, as on the page Patching, the compared step (`step`) and what is patched (`what`).
 
     Raises:
         HeadlightError: the stop has no second text, the runs cannot be patched or barely differ, the model has no such head, or
@@ -47,8 +47,8 @@ def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) 
 
 
 def share_of(stop: Stop, name: str, head: Head) -> float:
-    """The share, 1 for all, of the difference between the runs of a stop's two texts that is lost (`name` is `lost-share`) or
-    restored (`restored-share`) when a head is taken from the other run.
+    """The share, 1 for all, of the difference between the runs of a lesson stop's two texts that is lost (`name` is
+    `lost-share`) or restored (`restored-share`) when a head is taken from the other run.
 
     Raises:
         HeadlightError: the value cannot be computed, for the same reasons as in `patching_value`.

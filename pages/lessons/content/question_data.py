@@ -19,7 +19,7 @@ def question_data(
     """The data for drawing a lesson's question and the judgement of its answer; None if the stop has no question.
 
     Args:
-        index: the stop, counted from 0.
+        index: the lesson's stop (step), counted from 0.
         answer: the answers so far; None before the first one.
         end: whether this is the end of the lesson, where missed questions are asked again.
         phase: the phase of the question in a class, which decides when an answer may change and is judged; None outside a

@@ -33,8 +33,8 @@ SIZE = re.compile(r"\{(d_model|heads|d_head|√d_head)\}")
 
 
 def truth_of(stop: Stop) -> Value | None:
-    """The right answer to the question of a lesson's stop, computed from a run of its model; None without a question, or if the
-    lesson contains the answer.
+    """The right answer to the question of a lesson's stop (step), computed from a run of its model; None without a question, or
+    if the lesson contains the answer.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or has no such head or token.
@@ -49,7 +49,7 @@ def truth_of(stop: Stop) -> Value | None:
 
 
 def head_of(stop: Stop) -> Head:
-    """The attention head that a lesson's stop is about. Its layer and head are counted from 0; −1 means invalid.
+    """The attention head that a lesson's stop (step) is about. Its layer and head are counted from 0; −1 means invalid.
 
     Raises:
         InputError: the model's card names no such head.
@@ -61,8 +61,8 @@ def head_of(stop: Stop) -> Head:
 
 
 def filled(stop: Stop, words: str) -> str:
-    """The text `words` of a lesson's stop as it is shown: a head that the model's card names, and sizes and numbers of its run,
-    are filled into places such as `{d_head}`. If one of these values cannot be computed, places may stay unfilled."""
+    """The text `words` of a lesson's stop (step) as it is shown: the stop's head, and sizes and numbers of its run, replace
+    placeholders such as `{d_head}`. If one of these values cannot be computed, placeholders may stay."""
 
     def size(match: re.Match[str]) -> str:
         run = run_of(stop)
@@ -88,7 +88,7 @@ def filled(stop: Stop, words: str) -> str:
 
 
 def kind_of(stop: Stop) -> str:
-    """The kind of attention that the view of a lesson's stop names: `encoder`, `decoder` or `cross`; by default `encoder`.
+    """The kind of attention in the URL parameters of a lesson's stop: `encoder`, `decoder` or `cross`; by default `encoder`.
 
     Raises:
         InputError: the model's card names no such head.
@@ -135,7 +135,8 @@ def _truth(run: View, truth: Truth, at: Head, options: tuple[str, ...]) -> Value
 
 
 def phrases_of(stop: Stop) -> list[str]:
-    """The edits of the model at a lesson's stop, or else in its question, as phrases such as `no positions`, if any.
+    """The edits of the model that a lesson's stop, or else its question, names, as phrases such as `no positions`; may be
+    empty.
 
     Raises:
         HeadlightError: the model's card names no such head.
@@ -254,7 +255,7 @@ def place_of(name: str, tokens: tuple[str, ...]) -> int:
 
 
 def row_of(stop: Stop, read: tuple[str, ...]) -> int:
-    """The index, in the query tokens `read`, of the attention row that a lesson's stop is about: its own, or its question's.
+    """The index, in the query tokens `read`, of the attention row that a lesson's stop names, or else its question.
 
     Raises:
         LessonError: the row's name is neither a token that is read nor a position.
@@ -263,6 +264,6 @@ def row_of(stop: Stop, read: tuple[str, ...]) -> int:
 
 
 def name_of_place(place: int, tokens: Sequence[str]) -> str:
-    """The text from which `place_of` returns `place`: the token there, or the index as a number; empty if neither works."""
+    """A name for which `place_of` returns `place`: the token there, or else the index as a number; empty if neither works."""
     names = (tokens[place], str(place))
     return next((name for name in names if name and len(name) <= 60 and place_of(name, tuple(tokens)) == place), "")
