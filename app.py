@@ -35,7 +35,7 @@ STYLE = app_style(assets() / "app.css")
 
 
 def visit() -> None:
-    """Run the whole script once for one visitor. A click inside the page runs only the fragment in `draw_page`."""
+    """Draw the whole app once for one visitor. A click inside the page runs only the fragment in `draw_page`."""
     st.session_state[COMPLETE] = False
     start_language()
     st.set_page_config(page_title=text("common")["app"], page_icon="🔦", layout="wide")

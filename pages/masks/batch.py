@@ -27,7 +27,7 @@ NO_CAUSAL = "no causal mask"  # an edit, as a phrase
 
 
 class Batch(NamedTuple):
-    """A traced batch and the sentence picked from it.
+    """A traced batch of sentences and the one picked from it.
 
     Attributes:
         view: the model and the texts that are read together.
@@ -64,15 +64,15 @@ class Batch(NamedTuple):
         return ids[: unpadded_length(ids, self.view.pipeline.vocabulary(side).pad)]
 
     def inside(self, end: int | None = None) -> list[int]:
-        """The positions of padding tokens that are typed in the picked target, before the position `end`; None for all
+        """The positions of padding tokens that are typed inside the picked target, before the position `end`; None for all
         positions. The padding at the end of the target does not count."""
         pad = self.view.pipeline.vocabulary("target").pad
         return [position for position, token in enumerate(self.alone("target")[:end]) if token == pad]
 
 
 def beside_an_example(view: View) -> View:
-    """The view with a second text, an example of another length, so that the batch has padding. Returned unchanged: a view of
-    several texts, with a problem, or of a model without a task, for which the cost of reading more text is unknown."""
+    """The view (model and texts) with a second text, an example of another length, so that the batch has padding. Unchanged if
+    it has several texts or a problem, or if its model has no task, so that the cost of more text is unknown."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.task not in TASKS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)

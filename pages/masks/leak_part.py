@@ -31,7 +31,7 @@ Ids = tuple[int, ...]
 
 def show_future(batch: Batch, joined: bool) -> None:
     """Draw how much earlier predictions change when a later target token is replaced, with the causal mask and without it.
-    `joined`: whether one bar stands for all pieces of a word."""
+    `joined`: whether one bar stands for all subword pieces of a word."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     tokens = pipeline.vocabulary("target").tokens_of(target)
@@ -68,7 +68,7 @@ def show_future(batch: Batch, joined: bool) -> None:
 
 def show_padding(batch: Batch, joined: bool) -> None:
     """Draw how much the predictions change when padding is appended to the source, with the padding mask and without it.
-    `joined`: whether one bar stands for all pieces of a word."""
+    `joined`: whether one bar stands for all subword pieces of a word."""
     words, pipeline = text("masks"), batch.view.pipeline
     source, target = batch.alone("source"), batch.alone("target")
     most = pipeline.config.max_len - len(source)

@@ -102,8 +102,8 @@ def _draw(
     Args:
         keep: the mask between tokens; True where the query may attend to the key.
         rules: returns the rules of the mask, for the positions of a query and a key.
-        below: where to draw why a clicked cell is hidden or not.
-        hint: whether to say that cells can be clicked.
+        below: the container in which to draw why a clicked cell is hidden or not.
+        hint: whether to write that cells can be clicked.
     """
     words, looks, groups = text("masks"), keep.size, None
     if shown is not batch.trace:
@@ -131,8 +131,8 @@ def _draw(
 
 
 def show_recorded(batch: Batch, shown: Trace) -> None:
-    """Draw the masks that each kind of attention used. Layers with equal masks share a picture; a layer with a sliding window
-    has its own. `shown` is the batch's trace, or the same trace with pieces joined to words."""
+    """Draw the masks that each kind of attention used in the run. Layers with equal masks share a picture; a layer with a
+    sliding window has its own. `shown` is the batch's trace, or the same trace with pieces joined to words."""
     words, item = text("masks"), batch.item
     st.markdown(words["recorded"])
     for kind in shown.kinds:

@@ -30,7 +30,7 @@ def _estimated(runs: Runs, choice: Choice) -> dict[str, np.ndarray]:
 
 def show_estimate(runs: Runs) -> None:
     """Draw the estimated effect of patching each place (a head or layer, and perhaps a token) against the exact effect. If
-    patching takes long, draw only the estimates, as a map."""
+    exact patching takes long, draw only the estimates, as a map."""
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice = pick_choice(runs)

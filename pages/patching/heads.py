@@ -23,13 +23,13 @@ def of_head(values: OfHeads, head: Head) -> float:
 
 
 def strongest(needs: Needs) -> Head:
-    """The head with the largest sum of two shares of the difference: lost without the head, and restored by it alone."""
+    """The head with the largest sum of two shares of the runs' difference: lost without the head, and restored by it alone."""
     return max(needs.roles, key=lambda head: of_head(needs.lost, head) + of_head(needs.restored, head))
 
 
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
     """Draw a map of layers × heads for each kind of attention, with the head `picked` framed. A click on a cell picks its head.
-    `value` and `from_zero` are those of `patch_grids`; `key` and `alt` are those of `pages.ui.charts.show`."""
+    `value` is the name of the numbers; `from_zero` as for `patch_grids`; `key` and `alt` as for `pages.ui.charts.show`."""
     words, titles = text("patching"), text("attention")["kinds"]
     grids = [
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)

@@ -26,7 +26,7 @@ def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
 
 
 def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> None:
-    """Draw the run in which only this place is patched: its next token, its answer, and all measures."""
+    """Draw the run in which only one place (head or layer, perhaps token) is patched: next token, answer, and all measures."""
     words = text("patching")
     st.header(words["opened"].format(place=literal(place_name(runs, choice, place))), anchor="opened")
     logits = runs.clean.run(_logits, runs, choice, place)

@@ -1,5 +1,5 @@
 """How needed and how sufficient each head is, over many pairs of texts of the model's task, computed in the background; and how
-silencing heads changes pronouns, from the model cards."""
+silencing heads changes pronouns, from the models' cards."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -105,7 +105,7 @@ def _interval(of: Interval, head: Head) -> str:
 
 def _show_silenced(model: str) -> None:
     """Draw a table of the models in `SILENCED`: how often their pronouns are right, with and without a silenced head. Draw
-    nothing if `model` is not one of them, or if its card has no such measures."""
+    nothing if `model` is not one of them, or if its card (training record) has no such measures."""
     if model not in SILENCED:
         return
     measures = {name: runs().pipeline(name).card.measures.get("pronouns", {}) for name in SILENCED if name in available()}

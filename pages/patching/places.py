@@ -29,7 +29,8 @@ MAP, TOKEN = "patch-map", "token"
 
 
 def show_places(runs: Runs) -> None:
-    """Draw the pickers of what is patched, the map of the effect of each place, and the run with the picked place patched."""
+    """Draw pickers of what is patched, a map of the effect of each head or layer (at each token), and the run of the picked
+    one."""
     words = text("patching")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choice = pick_choice(runs)
@@ -72,7 +73,7 @@ def _waited(runs: Runs, choice: Choice) -> Patched | None:
 
 
 def takes_long(runs: Runs, choice: Choice) -> bool:
-    """Whether patching every token takes so long that it must be started by a click. False for a cached result."""
+    """Whether patching each token alone takes so long that a click must start it. False for a cached result."""
     if choice.positions != "each" or RESULTS.has(patched_runs, runs, choice):
         return False
     return work_of(runs, choice) > PATCH_WORK
@@ -126,7 +127,7 @@ def _show_map(runs: Runs, choice: Choice, found: Patched, metric: str, place: Pl
 
 
 def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
-    """The map of one kind of attention or of one stack, which `grid` names. `values` is [layer, head, position]."""
+    """A map of the effects of patching in the kind of attention or the stack `grid`. `values` is [layer, head, position]."""
     words, title = text("patching"), grid_title(choice.what, grid)
     side = Swap(choice.what).side(grid)
     columns = tokens_of(runs, side) if choice.positions == "each" else None  # pyright: ignore[reportArgumentType]

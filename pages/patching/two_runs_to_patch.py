@@ -33,7 +33,8 @@ ONLY_TEXTS = (
 
 
 def patched(runs: Runs, choice: Choice) -> Patched:
-    """The result of patching every place, from the shared cache. Draws the progress if it is computed in several passes."""
+    """The effect of patching each place (head or layer, perhaps token), from the shared cache. Draws the progress if it is
+    computed in several passes."""
     place = st.empty()
 
     def report(done: int, total: int) -> None:
@@ -85,7 +86,7 @@ def _read(view: View) -> list[Tokens]:
 
 
 def is_told() -> bool:
-    """Whether the page may show what heads do. While a lesson asks about heads, draw a note instead and return False."""
+    """Whether the page may show what heads do. While a lesson asks about this, draw a note instead and return False."""
     if withheld(*ABOUT_HEADS):
         # The pickers of the head are not drawn now. Without this loop, they would later show the head of the lesson's stop
         # before.
@@ -130,8 +131,8 @@ def _say_difference(runs: Runs) -> None:
 
 
 def second_text(view: View) -> Asked | None:
-    """The text of the second run if the visitor chooses nothing: the view's text with one word, digit or letter replaced. It
-    has as many tokens as the view's text, but not the same, and no unknown token. None if no such text is found."""
+    """The text of the second run if the visitor chooses none: the view's text with one word, digit or letter replaced. It has
+    as many tokens as the view's text, but not the same, and no unknown token. None if no such text is found."""
     for candidate in _candidates(view.source):
         other = view_of(view.model, (view.source, candidate), (view.target, view.target))
         try:

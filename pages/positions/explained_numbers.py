@@ -55,7 +55,7 @@ def explain_sum(
         pieces: the positions of the pieces of each word; for a token, its own position.
         scale: what the row of the token's table is multiplied by.
         trained: whether training made the table of tokens.
-        at: the clicked cell; its trace is the index of the part.
+        at: the clicked cell; its `trace` (of the Plotly chart) is the index of the part.
     """
     words, name, places = text("positions"), [*parts][at.trace], pieces[at.row]
     row, last, count = places[0], places[-1], len(places)
@@ -82,8 +82,8 @@ def explain_sum(
 
 def explain_turn(cosines: Vectors, sines: Vectors, tokens: Sequence[str], pieces: Sequence[Group], at: Cell) -> None:
     """Draw how the cosine or the sine of a rotary angle was computed. The angle is the position times the angle at position 1.
-    If this does not give the number, write only the number. For a word, draw the mean over its pieces. `pieces` is as in
-    `explain_sum`; `at` is the clicked cell, whose trace is 0 for a cosine and 1 for a sine."""
+    If this does not give the number, write only the number. For a word, draw the mean over its pieces. `pieces` has the
+    positions of each word's pieces; `at` is the clicked cell, with the trace 0 for a cosine, 1 for a sine."""
     words, name, places = text("positions"), ("cos", "sin")[at.trace], pieces[at.row]
     values, row = (cosines, sines)[at.trace], places[0]
     if len(places) > 1:
@@ -113,7 +113,7 @@ def explain_mean_bias(
     pieces: Sequence[Group],
     at: Cell,
 ) -> None:
-    """Draw how the bias of a query and a key was computed as the mean over the heads. `pieces`: as in `explain_sum`."""
+    """Draw how the bias of a query and a key was computed as the mean over the heads. `pieces`: the positions of each word."""
     names = {"query": literal(queries[at.row]), "key": literal(keys[at.column])}
     values = biases[:, at.row, at.column].astype(float).tolist()
     words, pairs = text("positions"), len(pieces[at.row]) * len(pieces[at.column])
@@ -130,8 +130,8 @@ def explain_product(values: Vectors, products: Square, at: Cell) -> None:
 
 
 def explain_distance(products: Square, at: Cell, band: int) -> None:
-    """Draw how the mean of the dot products of all pairs of positions at a distance was computed. If the clicked line has the
-    index `band`, write the least and the largest of these products instead."""
+    """Draw how the mean of the dot products of all pairs of positions at a distance was computed. If the clicked line is that
+    with the index `band`, write the least and the largest of these products instead."""
     words, distance = text("positions"), at.column
     diagonal = products.diagonal(distance)
     if at.row != band:

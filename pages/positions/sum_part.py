@@ -29,7 +29,7 @@ from transformer.tracing.paths import Kind
 
 def show_sum(view: View, trace: Trace, shown: Trace) -> None:
     """Draw token + position = input for the first text, on the picked side; if the model adds no positions, call
-    `show_recorded`. `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
+    `show_recorded`. `shown` is `trace`, or the same trace with subword pieces joined to words."""
     words, config = text("positions"), view.pipeline.config
     if not any(f"{side}_embedding.position" in trace and f"{side}_embedding.sum" in trace for side in trace.sides):
         show_recorded(view, trace, shown)
@@ -88,7 +88,7 @@ def show_both_positions(view: View, trace: Trace, second: SecondRun) -> None:
 
 def show_recorded(view: View, trace: Trace, shown: Trace) -> None:
     """Draw positions that are not added to the tokens. The model uses them as angles by which queries and keys are turned, or
-    as a bias on the scores. `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
+    as a bias on the scores. `shown` is `trace`, or the same trace with subword pieces joined to words."""
     words = text("positions")
     st.markdown(words[f"sum_{view.pipeline.config.position}"])
     side = trace.sides[-1]

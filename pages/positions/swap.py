@@ -35,7 +35,7 @@ TAKEN_AWAY = "no positions"
 
 def show_swap(view: View, trace: Trace, shown: Trace) -> None:
     """Draw pickers of two words, how far each token's vector moves when the words are swapped, and the largest difference.
-    `shown` is `trace`, or the same trace with pieces joined to words (`pick_words`)."""
+    `shown` is `trace`, or the same trace with subword pieces joined to words."""
     words = text("positions")
     st.markdown(words["swap_text"])
     if own_network(view) is None:
@@ -84,9 +84,8 @@ def show_swap(view: View, trace: Trace, shown: Trace) -> None:
 
 def _first_pair(pipeline: TextPipeline, tokens: Sequence[str], places: Sequence[int]) -> tuple[int, int]:
     """The positions of the two words that are swapped by default, chosen from `places`. They are the first and the last noun,
-    because the sentence with these swapped is still a sentence (`the dog sees the cat`). Without two nouns, they are two words
-    as far apart as possible, and not punctuation. Two different words are preferred, because swapping equal words changes
-    nothing."""
+    because swapping these leaves a sentence (`the dog sees the cat`). Without two nouns, they are two words as far apart as
+    possible, and not punctuation. Two different words are preferred, because swapping equal words changes nothing."""
     task = TASKS.get(pipeline.card.task)
     nouns = [place for place in places if task and task.word_class(tokens[place], "source") == "noun"]
     spelled = [place for place in places if any(map(str.isalpha, tokens[place]))]

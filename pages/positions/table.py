@@ -97,8 +97,8 @@ def pick_table(view: View, trace: Trace) -> Table:
 
 
 def trained_rows(pipeline: TextPipeline, side: Side) -> int:
-    """The number of rows of a learned table that training used. A source has a start and an end token around its text, and a
-    decoder input has a start token before it. In a task with learned positions, targets are as long as sources."""
+    """The number of rows of a learned position table that training used. A source has a start and an end token around its text,
+    and a decoder input has a start token before it. In a task with learned positions, targets are as long as sources."""
     return min(pipeline.config.max_len, pipeline.card.longest + (2 if side == "source" else 1))
 
 

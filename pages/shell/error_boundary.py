@@ -48,8 +48,8 @@ def show_fault(number: str) -> None:
 
 
 def sentence(error: Sentence, model: str | None = None) -> str:
-    """The sentence of an error or a remark, in the language of the page. If the sentence describes the texts that a model
-    accepts, this model is `model`; by default, the model that is picked in the sidebar."""
+    """The text of an error or a remark, in the language of the page. If the sentence describes the texts that a model accepts,
+    this model is `model`; by default, the model that is picked in the sidebar."""
     model = model or st.session_state.get("model")
     clauses = {"accepts": accepts(model)} if model else {}
     return error.sentence(text("errors") if has_text("errors") else {}, **clauses)

@@ -120,8 +120,8 @@ def show_flow(view: View, trace: Trace, shown: Trace, sentence: Sentence) -> Non
 
 
 def chips(vocabulary: Tokens, ids: tuple[int, ...], typed: tuple[str, ...]) -> Markup:
-    """The tokens of `ids` as an HTML list. An unknown word is shown as it was typed, with the token that the model reads
-    instead. `typed` are the words as they were typed; if it is empty, the tokens themselves are shown."""
+    """The tokens with these `ids` as an HTML list. An unknown word is shown as it was typed, with the token that the model
+    reads instead. `typed` are the words as they were typed; if it is empty, the tokens themselves are shown."""
     words, start = text("tokens"), int(vocabulary.framed)
     items = []
     for position, (token, token_id) in enumerate(zip(vocabulary.tokens_of(ids), ids, strict=True)):

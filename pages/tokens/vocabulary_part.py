@@ -31,7 +31,7 @@ LARGE, LARGE_PLANE, LARGE_TABLE = 5_000, 1_000, 1_000
 
 
 def show_similarity(sentence: Sentence, place: Any) -> None:
-    """Draw the cosine similarity of every pair of tokens of the sentence. The container `place` shows how a clicked cell was
+    """Draw the cosine similarity of every pair of tokens of the sentence. In the container `place`, draw how a clicked cell was
     computed."""
     words = text("tokens")
     st.markdown(f"{words['alike_text']} {words['alike_joined' if sentence.of else 'alike_trained']}")

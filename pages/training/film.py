@@ -43,7 +43,7 @@ _mount = mounted(Path(__file__).with_suffix(""), PLAYBACK_STYLE, BARS_STYLE, Pat
 
 
 def show_film(film: Film, frame: int, view: View, kind: str, layer: int, head: int) -> None:
-    """Draw the curves of a training, the film at one of its frames (states of the model) with all heads of one kind of
+    """Draw the curves of a training, the film at one of its frames (states of the model) with all heads of one `kind` of
     attention, and the download buttons. `layer` and `head` name the picked head. They and `frame` are counted from 0."""
     words, frames = text("training"), film.frames
     computed(words["running"], tests, frames)

@@ -18,7 +18,7 @@ KEY = "film_curves"
 
 def show_curves(film: Film) -> None:
     """Draw the loss and the accuracy over the steps: recorded in training, and computed now for each frame (state of the
-    model). A click on a point goes to the nearest frame. The film's script marks the step of the picked frame."""
+    model). A click on a point goes to the nearest frame. The film's JavaScript marks the step of the picked frame."""
     words, frames, tested = text("training")["film"], film.frames, tests(film.frames)
     curves, courses = [], []
     for name, values in (("loss", [each.loss for each in tested]), ("accuracy", [each.exact for each in tested])):

@@ -26,8 +26,8 @@ MOST_BARS = 6  # this many tokens of a distribution have their own bar
 
 
 class Film(NamedTuple):
-    """The forward passes of all frames (recorded states of a model in training) on one text. A frame is run when it is first
-    needed, once for all sessions. The decoder reads the same target at all frames, so that they can be compared."""
+    """The forward passes of all frames (recorded states of a model in training) on one text. A frame's pass is computed when it
+    is first needed, once for all sessions. The decoder reads the same target at all frames, so that they can be compared."""
 
     frames: Frames
     source: str

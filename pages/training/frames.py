@@ -19,7 +19,7 @@ SNAPSHOT = "snapshot"  # key of the frame in the session and in the URL
 
 
 class Frames(NamedTuple):
-    """The states of a model during its training, in order.
+    """The frames of a training: the states of a model that were saved during its training, in order.
 
     Attributes:
         model: the name of the shipped model.
@@ -32,12 +32,12 @@ class Frames(NamedTuple):
     names: tuple[str, ...]
 
     def pipeline(self, index: int) -> Pipeline:
-        """The model of a frame, loaded once for all sessions."""
+        """The model of a frame (saved state), by its index from 0; loaded once for all sessions."""
         return runs().own_pipeline(self.names[index])
 
 
 def frames_of(model: str) -> Frames:
-    """The frames of a shipped model that has snapshots."""
+    """The frames (saved states of the training) of a shipped model that has snapshots."""
     last = int(runs().pipeline(model).card.recipe["steps"])
     before = [step for step in snapshots(model) if step < last]
     return Frames(model, (*before, last), (*(snapshot_name(model, step) for step in before), model))
@@ -67,8 +67,9 @@ def show_other_films(view: View) -> None:
 
 
 def pick_frame(view: View, frames: Frames, buttons: bool = False) -> int:
-    """The index of the picked frame, from the session or the link. By default it is the frame of the sidebar's model if that is
-    a snapshot, otherwise 0. With `buttons`, also draw buttons that pick the frame, for a page without the film."""
+    """The index of the picked frame (saved state), from the session or the URL. By default it is the frame of the sidebar's
+    model if that is a snapshot, otherwise 0. With `buttons`, also draw buttons that pick the frame, for a page without the
+    film."""
     opened, steps = snapshot_of(view.model), frames.steps
     first = steps.index(opened[1]) if opened and opened[1] in steps else 0
     if buttons:

@@ -42,7 +42,7 @@ def opened(name: str, weight: Weight, step: int, earlier: int) -> OpenedStep:
 
 
 def show_step(frames: Frames, frame: int) -> None:
-    """Draw one gradient step, part by part, that starts from the model at a frame of the film, counted from 0."""
+    """Draw one gradient step, part by part, that starts from the model at a frame (saved state), counted from 0."""
     words, name, pipeline = text("training"), frames.names[frame], frames.pipeline(frame)
     if pipeline.card.task not in TASKS:
         st.info(words["no_task"], icon=":material/public_off:")

@@ -29,7 +29,7 @@ REFERENCES = 8  # the number of pairs of sentences with a pronoun
 
 @cached
 def measures(film: Film, kind: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
-    """Name of a measure → its value at each frame, for every head of one kind of attention, on the text of a film."""
+    """Name of a measure → its value at each frame (saved state), for every head of one kind of attention, on a film's text."""
     aligned, traces = None, [film.trace(index) for index in range(len(film.frames.names))]
     trace, task = traces[-1], TASKS.get(film.frames.pipeline(-1).card.task)
     if Kind.of(kind) == Kind.CROSS and task is not None:
@@ -55,7 +55,7 @@ def largest_change(values: Float[np.ndarray, " frame"]) -> int:
 
 def show_head_history(film: Film, frame: int, kind: str, layer: int, head: int) -> None:
     """Draw a measure of a head over the training steps, with the lines of all other heads of its kind behind it, and a button
-    that goes to the frame at which the measure changed most. `frame`, `layer` and `head` are counted from 0."""
+    that goes to the frame at which the measure changed most. `frame` (saved state), `layer` and `head` are counted from 0."""
     words, frames = text("training"), film.frames
     st.markdown(words["turned_text"])
     recipe = frames.pipeline(-1).card.recipe

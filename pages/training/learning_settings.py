@@ -19,7 +19,7 @@ MOST_TARGETS = 6  # at most this many bars of the smoothed target
 
 
 def show_schedule(frames: Frames, frame: int) -> None:
-    """Draw the learning rate over the steps of the training, and mark the step of a frame, counted from 0."""
+    """Draw the learning rate over the steps of the training, and mark the step of a frame (saved state), counted from 0."""
     words, recipe = text("training"), schedule(frames.pipeline(-1))
     again = recipe.hard_from if recipe.hard_rate else recipe.steps
     turns = {recipe.warmup, again - 1, again, min(again + recipe.warmup, recipe.steps), recipe.steps}

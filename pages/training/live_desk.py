@@ -58,7 +58,7 @@ class Line:
             self._advance()
 
     def place(self, training: LiveTraining) -> int:
-        """The place of a training in the line, counted from 1; 0 if the training does not wait."""
+        """The place of a training in the queue, counted from 1; 0 if the training does not wait."""
         with self._lock:
             self._advance()
             return self._waiting.index(training) + 1 if training in self._waiting else 0
@@ -116,7 +116,7 @@ class Desk:
 
     @property
     def place(self) -> int:
-        """The training's place in the line; 0 if it does not wait."""
+        """The training's place in the queue, from 1; 0 if it does not wait."""
         return LINE.place(self.training) if self.training else 0
 
     @property

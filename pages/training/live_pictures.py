@@ -117,7 +117,7 @@ def show_heads(training: LiveTraining, progress: Progress, kind: str) -> None:
 
 
 def watched_head(training: LiveTraining, progress: Progress, kind: str) -> dict[str, str]:
-    """The query parameters of a link to the head of this kind of attention that the picture of all heads marks."""
+    """The query parameters of a link to the head that is marked among all heads of this kind of attention, such as `cross`."""
     layer, head = _marked(_pointing(training, progress.view), kind) if progress.view else (0, 0)
     return {"kind": kind, "layer": str(layer + 1), "head": str(head + 1)}
 

@@ -1,4 +1,4 @@
-"""The settings of a live training, drawn as boxes and kept in the link."""
+"""The settings of a live training, drawn as boxes and kept in the URL."""
 
 from collections.abc import Sequence
 from typing import TypeVar

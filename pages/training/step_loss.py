@@ -25,7 +25,7 @@ TABLE_ROW = 29  # px: height of a row of a table
 
 def show_prediction(pipeline: Pipeline, pairs: list[Pair], taken: OpenedStep, item: int) -> None:
     """Draw a table of the tokens that the decoder reads, must predict and predicts for each pair. Then draw the loss of each
-    token of the pair with the index `item`. `taken` is the gradient step on `pairs`."""
+    token of the pair with the index `item`. `taken` has the numbers of the gradient step on `pairs`."""
     words, vocabulary = text("training"), pipeline.target_vocabulary
     _, target = batch_of(pipeline, pairs)
     rows = target.tolist()

@@ -146,8 +146,8 @@ class Store:
 
     def kept(self, function: Callable[..., Result], *arguments: Any) -> Result | Literal[Absent.ABSENT]:
         """The result of a function made by `cached`, if it is in the cache; otherwise `ABSENT`. Pass the function's arguments
-        without the ignored ones. This never computes the result. A call after `has` computes it if another thread has dropped
-        it in between."""
+        without the ignored ones. Never computes the result, whereas calling the function after `has` can: another thread may
+        drop the result in between."""
         key, large = hashkey(inspect.unwrap(function), *arguments), self._large
         if large is not None and large[0] == key:
             return large[1]

@@ -56,7 +56,7 @@ class Finished(NamedTuple):
         height: its height in px.
         least_width: px below which the figure scrolls sideways; None if it never scrolls.
         has_numbers: whether the figure can be saved as a table.
-        highlights: what stands out in the figure, such as its largest cells.
+        highlights: the facts that stand out in the figure, such as its largest cells.
         axes: the names by which the chart's events give the row and the column of a cell.
         nbytes: estimated bytes of memory. Counting each number and text of the figure would take longer than sending it.
     """
@@ -71,8 +71,8 @@ class Finished(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A figure to show. `build` makes the figure again. `key` is the cache key of `finished`, made from the figure function and
-    its arguments; None if the figure is not cached."""
+    """A Plotly figure to show. `build` makes the figure again. `key` is the cache key of `finished`, made from the figure
+    function and its arguments; None if the figure is not cached."""
 
     build: Callable[[], go.Figure]
     finished: Finished
@@ -165,7 +165,7 @@ def show(
     marks: Sequence[Mapping[str, Any]] | None = None,
     hint: str | None = None,
 ) -> None:
-    """Draw a chart as wide as the page, and below it the menu that saves it as a picture, an HTML page or numbers.
+    """Draw a chart as wide as the page, and below it the menu that saves the chart as a picture, an HTML page or numbers.
 
     On a page narrower than the figure's `least_width` (px, in the `meta` of its layout) the figure scrolls sideways.
 

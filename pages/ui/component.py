@@ -59,7 +59,7 @@ def is_index(value: object, count: float = math.inf) -> TypeGuard[int]:
 
 
 def picked(key: str, names: Collection[str]) -> str | None:
-    """The name that was just picked in the component with this key; None if the name is not one of `names`."""
+    """The name that was just picked in the component with this key; None if the browser sent none of `names`."""
     name = sent(key, "pick")
     return name if isinstance(name, str) and name in names else None
 

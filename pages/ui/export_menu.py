@@ -44,7 +44,7 @@ def saving(
         numbers: returns the numbers of the picture as a table; called only on a click.
         page: returns the picture as HTML that needs no network; called only on a click. By default the browser makes the page
             from the SVG.
-        view: returns the view around the picture as HTML that works without a server; called only on a click.
+        view: returns the picture and those around it as HTML that works without a server; called only on a click.
     """
     words = text("common")["save"]
     formats = FORMATS if page is not None else (*FORMATS, "html")

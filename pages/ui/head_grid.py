@@ -70,8 +70,8 @@ def overview(
 
 
 def grid_data(shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], selected: Tile, color: str) -> dict[str, Any]:
-    """The data besides the weights that `head_grid_view.js` needs to draw a full grid. The arguments are the same as for
-    `overview`; `shape` is the shape of the weights."""
+    """The data, besides the weights, with which `head_grid_view.js` draws a full grid. `shape` is [layer, head, query, key];
+    `selected` is the framed (layer, head), from 0; `color` is the frame's colour."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],

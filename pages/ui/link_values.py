@@ -56,7 +56,7 @@ class Memory:
     refused: dict[str, str] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
-        """The key of a name in `chosen`: the same on every page for `SHARED` names, otherwise with the page's name."""
+        """The key of a widget's name in `chosen`: for `SHARED` names the same on every page, otherwise with the page's name."""
         return name if name in SHARED else f"{self.page}/{name}"
 
 

@@ -39,7 +39,7 @@ def pick(
     Args:
         options: the options, at least one.
         key: the key in the session and in the URL.
-        first: the default, which also replaces a value that is not an option; if it is None, the first option.
+        first: the default option, which also replaces an invalid value; if it is None, the first option.
         as_list: whether to draw a list even for a few options.
         labels: option → label. By default, and for other options, the label is that of `choice_label`.
         written: converts an option to its id in a URL; by default `option_id`.
@@ -192,7 +192,7 @@ def slide(
 
 
 def read_number(asked: str, least: float, most: float, whole: bool = True) -> int | float:
-    """The number that a link gives to a setting as the text `asked`. Raises `ValueError` if the text is not a plain decimal
+    """The number that a URL gives to a setting as the text `asked`. Raises `ValueError` if the text is not a plain decimal
     number (if `whole`, an integer), or if the number is not from `least` to `most`."""
     if not re.fullmatch(r"-?\d{1,9}" if whole else r"-?\d{1,9}(\.\d{1,6})?", asked, re.ASCII):
         raise ValueError(asked)
@@ -216,7 +216,7 @@ def kept_number(key: str, least: int, most: int, first: int) -> int:
 
 
 def linked_number(asked: str | None, least: float, most: float, first: float, whole: bool) -> int | float:
-    """The number that a link gives to a setting (`read_number`). `first` if `asked` is None or is not allowed."""
+    """The number that a URL gives to a setting as the text `asked`. `first` if `asked` is None or is not allowed."""
     try:
         return first if asked is None else read_number(asked, least, most, whole)
     except ValueError:
@@ -224,8 +224,8 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
 
 
 def linked_whole(asked: str | None, first: int, least: int = 0) -> int:
-    """The integer that a link gives, at least `least`. `first` if `asked` is None or is not allowed. The caller checks whether
-    the number is too large, because that depends on the model or the text."""
+    """The integer in a URL's text `asked`, at least `least`. `first` if `asked` is None or is not allowed. The caller checks
+    whether the number is too large, because that depends on the model or the text."""
     return int(linked_number(asked, least, math.inf, first, whole=True))
 
 

@@ -36,7 +36,7 @@ def asked(what: str, subject: Hashable, cells: int, places: int = 0) -> Predicti
 
     Args:
         what: name of the question, in small letters.
-        subject: everything that determines the true answer, except the place.
+        subject: everything that determines the true answer, such as the model, texts and head, except the place.
         cells: number of cells that can be marked as the answer.
         places: number of places, such as rows of a map, that the question can be about.
     """
@@ -118,8 +118,8 @@ def answer(what: str, cells: Cells) -> None:
 def pick_answer(
     what: str, label: str, prediction: Prediction, labels: Mapping[int, str], as_list: bool = False, placeholder: str = ""
 ) -> None:
-    """Draw a widget that picks one of a few answers: buttons or a list. `labels` has the label of each answer that can be
-    chosen, by its number (a cell of `Prediction.answer`)."""
+    """Draw a widget that picks one of a few answers: buttons or a list. `labels`: number of an answer (the marked cell of
+    `Prediction.answer`) → its label."""
     key = f"predict-answer-{what}"
     chosen = [cell for cell in prediction.answer if cell in labels]
     st.session_state[key] = chosen[0] if chosen else None

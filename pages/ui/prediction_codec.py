@@ -42,7 +42,7 @@ class Prediction:
         return self.answers[0] if len(self.answers) > 1 else None
 
     def within(self, cells: int, places: int) -> "Prediction":
-        """A copy without cells of number `cells` or above, and without a place of number `places` or above."""
+        """A copy without cells whose number is not below `cells`, and without a place that is not below `places`."""
         answers = tuple(tuple(cell for cell in answer if cell < cells) for answer in self.answers)
         place = self.place if self.place is not None and self.place < places else None
         return replace(self, answers=answers, place=place)

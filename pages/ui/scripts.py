@@ -33,7 +33,7 @@ SCRIPTS[PLOTLY] = get_plotlyjs().encode()
 
 
 def address_of(script: Path) -> str:
-    """The URL of a script below `pages`, relative to the URL of the app."""
+    """The URL of a script in the folder `pages`, relative to the URL of the app."""
     return f"{FOLDER}{_VERSION}/{name_of(script)}"
 
 

@@ -51,8 +51,8 @@ def tab_memory(name: str, store: str, recall: Callable[[str], None], waits: bool
 
 
 def take_report(name: str, recall: Callable[[str], None], waits: bool = False) -> None:
-    """Call `recall` with the text that the tab reports under a name, unless an earlier report was taken. For an empty text,
-    call it only if `waits`. An invalid report is ignored, so the tab is asked again in the next run."""
+    """Call `recall` with the text that the tab reports under a name, unless a report under this name was taken before. For an
+    empty text, call it only if `waits`. An invalid report is ignored, so the tab is asked again in the next run."""
     stored = sent(_key(name), "recall")
     if recalled(name) or not isinstance(stored, Mapping) or not isinstance(text := stored.get("text"), str):
         return

@@ -1,10 +1,10 @@
 """The place of this session in a class: as a student, or as the teacher.
 
-The address has only the code, `class=CODE`, because people share addresses, and the class sees the teacher's on the projector.
-The browser's tab stores the rest (`pages.ui.tab_memory`): the teacher's secret, or a student's answers and random number, which
+The URL has only the code, `class=CODE`, because people share URLs, and the class sees the teacher's on the projector. The
+browser's tab stores the rest (`pages.ui.tab_memory`): the teacher's secret, or a student's answers and random number, which
 identifies no person. With it, the session is the teacher or the same student again after a reload of the page. The teacher's
-link has the secret after its `#`, so no server receives it in an address. A session with only a code asks its tab for a number
-or a secret before it joins the class as a new student (`class_panel`).
+link has the secret after its `#`, so no server receives it in a URL. A session with only a code asks its tab for a number or a
+secret before it joins the class as a new student (`class_panel`).
 """
 
 import ipaddress

@@ -42,8 +42,8 @@ class Answer(NamedTuple):
 
 
 def parse(written: str) -> dict[int, Answer]:
-    """The answers in a text such as `3~2~1_5~0.95`: index of the stop (step), from 0 → answers. Invalid entries are left
-    out."""
+    """The answers in a text such as `3~2~1_5~0.95`: index of the lesson's stop, from 0 → answers. Invalid entries are
+    ignored."""
     answers: dict[int, Answer] = {}
     for entry in written.split("_")[:LESSON_STOPS]:
         match = ENTRY.fullmatch(entry)
@@ -54,7 +54,7 @@ def parse(written: str) -> dict[int, Answer]:
 
 
 def write(answers: Mapping[int, Answer]) -> str:
-    """A text for a URL, such as `3~2~1_5~0.95`, with answers by the index of the stop (step), from 0. The inverse of
+    """A text for a URL, such as `3~2~1_5~0.95`, with answers by the index of their stop in the lesson, from 0. Inverse:
     `parse`."""
     entries = []
     for stop, answer in sorted(answers.items()):

@@ -1,7 +1,7 @@
 """The input boxes of the lesson editor.
 
 Streamlit deletes the value of a widget when another page is opened, and the whole session when the page is loaded again. So
-each box starts with the value that the kept view stores, and writes each new value into the kept view.
+each box starts with the value that its page view (`Kept`) stores, and stores each new value there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Value = TypeVar("Value", str, float, int, bool)
 
 def key_of(of: str, name: str, fields: Mapping[str, Field], first: Value, options: Sequence[Any] = ()) -> str:
     """The widget key of the editor's box for the field `name` of a part of the lesson, `of`. A box without a valid value gets
-    that of the field in `fields` or, if that is not valid either, `first`. `options` are the allowed values of a choice."""
+    the field's value in `fields` or, if this is not valid either, `first`. `options` are the allowed values of a choice."""
     key = f"own_{of}_{name}"
     state = st.session_state
     if key not in state or (options and state[key] not in options):
@@ -39,7 +39,7 @@ class Boxes:
         return f"own_stop_{self.view.number}_{name}"
 
     def shown(self, name: str, first: str) -> str:
-        """The text in a box of one line, or `first` if it has none. It can be called before the box is drawn."""
+        """The text in a box of one line, or `first` if the box has none. Can be called before the box is drawn."""
         return str(st.session_state.get(self.key(name), self.view.fields.get(name, first)))
 
     def line(self, name: str, first: str = "", most: int = SHORT) -> str:

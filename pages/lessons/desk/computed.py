@@ -79,8 +79,8 @@ def _drawn(boxes: Boxes, kind: str, ask: str, trace: Trace) -> Question:
 
 
 def _guesses(stop: Stop, trace: Trace, place: int) -> tuple[str, ...]:
-    """The most probable tokens after the token at a place of the decoder's text. They are in alphabetical order, which does not
-    reveal the answer."""
+    """The most probable tokens after the token at the index `place` of the decoder's text. They are in alphabetical order,
+    which does not reveal the answer."""
     ids = np.argsort(-trace.probabilities[0, place].numpy(), kind="stable")[:GUESSES].tolist()
     return tuple(sorted(runs().pipeline(run_of(stop).key).vocabulary("target").tokens_of(ids)))
 

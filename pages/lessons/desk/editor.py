@@ -34,7 +34,8 @@ REMOVED = "kept_removed"
 
 
 def show_editor() -> None:
-    """Draw the lesson editor: each kept page view as a stop to fill in, then the ways to play, save and share the lesson."""
+    """Draw the lesson editor: each kept page view as a step of the lesson to fill in, then the ways to play, save and share
+    it."""
     words = text("lessons")
     st.markdown(words["own_text"].format(most=LESSON_STOPS))
     _show_removed()

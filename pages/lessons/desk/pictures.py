@@ -45,8 +45,8 @@ class _View(NamedTuple):
 
 
 def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
-    """The picture of a lesson's stop for the printed sheet, with a caption, as HTML. It is empty if its page has no picture, or
-    if it would reveal the answer, unless `solutions` are shown. `stops` are all on the sheet; their answers are hidden, too.
+    """The picture of a lesson's stop for the printed sheet, with a caption, as HTML. Empty if its page has no picture, or if
+    the picture would reveal the answer and `solutions` is off. The answers of `stops`, all on the sheet, are hidden, too.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.
@@ -100,7 +100,7 @@ def _has_map_of(stop: Stop, other: Stop) -> bool:
 
 
 def _head_of_view(stop: Stop, trace: Trace, first: int) -> Head:
-    """The head of the view. If the view has no layer, the layer is `first`, which is counted from 1."""
+    """The head in the stop's URL parameters. If they have no layer, it is `first`, which is counted from 1."""
     view = view_of(stop)
     layer, head = linked_whole(view.get("layer", str(first)), 0), linked_whole(view.get("head", "1"), 0)
     named = Head(kind_of(stop), layer - 1, head - 1)

@@ -42,7 +42,7 @@ def show_sheet() -> None:
 
 def sheet(lesson: Lesson, notes: bool, solutions: bool, pictures: bool = False) -> Markup:
     """A lesson as HTML to print. `notes` adds the notes for the teacher, `solutions` the right answers and the texts that the
-    lesson reveals after them, `pictures` a picture of the view of each stop. All text of the lesson is escaped."""
+    lesson reveals after them, `pictures` a picture of each stop's page. All text of the lesson is escaped."""
     words = text("lessons")
     drawn = _pictures(lesson.stops, solutions) if pictures else [Markup("")] * len(lesson.stops)
     stops = enumerate(zip(lesson.stops, drawn, strict=True), 1)

@@ -28,8 +28,8 @@ HOTTEST = 3.0  # the highest temperature, as on the page Watch it write
 
 
 def show_samples(stop: Stop) -> None:
-    """Draw four answers of the model of a lesson's stop to its text: two that greedy decoding writes, and below them two whose
-    words are sampled. The stop has the temperature and the seed of the first sample; the second one has the next seed.
+    """Draw four answers of the model of a lesson's stop (step) to its text: two that greedy decoding writes, and below them two
+    that are sampled. The stop sets the temperature, and the seed of the first sample; the second sample has the next seed.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -59,7 +59,7 @@ def four_answers(key: Key, source: str, temperature: float, seed: int) -> list[t
 
 
 def show_snapshots(stop: Stop) -> None:
-    """Draw the answers of the model of a lesson's stop before its training and now, each with the loss of the right answer.
+    """Draw the answers of the model of a lesson's stop before and after its training, each with the loss of the right answer.
 
     Raises:
         HeadlightError: the model cannot read the text.
@@ -81,7 +81,7 @@ def show_snapshots(stop: Stop) -> None:
 
 
 def show_trainings(stop: Stop) -> None:
-    """Draw what both models of a lesson's stop answer, and their losses in training, up to the end of the shorter one.
+    """Draw the answers of both models of a lesson's stop, and their training losses up to the end of the shorter training.
 
     Raises:
         HeadlightError: a model cannot read the text, or there is no such model.

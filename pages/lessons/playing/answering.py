@@ -45,7 +45,7 @@ def take_answer() -> None:
 
 
 def check_marks() -> None:
-    """Store the marked tokens as the answer to the question of the lesson's open stop."""
+    """Store the marked tokens as the answer to the question of the open lesson's current stop (step)."""
     opened = open_lesson()
     asked = _asked({"stop": opened.stop + 1} if opened else None)
     if asked is not None:

@@ -30,7 +30,7 @@ class Marks(NamedTuple):
 
 
 def open_stop() -> Stop | None:
-    """The lesson's open stop; None at the end of a lesson, or if no lesson is open."""
+    """The open lesson's current stop (step); None at the end of a lesson, or if no lesson is open."""
     opened = open_lesson()
     try:
         lesson = lesson_in_class(opened) if opened else None
@@ -40,7 +40,7 @@ def open_stop() -> Stop | None:
 
 
 def open_question() -> dict[str, Any] | None:
-    """The data for drawing the question of the lesson's open stop; None if the stop asks nothing, or no stop is open."""
+    """The data for drawing the question of the lesson's open stop (step); None if the stop asks nothing, or no stop is open."""
     opened = open_lesson()
     if opened is None or open_stop() is None:
         return None
@@ -49,21 +49,21 @@ def open_question() -> dict[str, Any] | None:
 
 
 def is_settled() -> bool:
-    """Whether the answer to the question of the lesson's open stop can no longer change. Also True if the stop asks nothing."""
+    """Whether the answer at the lesson's open stop (step) can no longer change. Also True if the stop asks nothing."""
     question = open_question()
     return question is None or question["settled"]
 
 
 def withheld(*truths: str) -> bool:
-    """Whether a page must hide the values with these names, such as `mask-row`: the lesson's open stop asks for one of them,
-    and the answer may still change."""
+    """Whether a page must hide the values with these names, such as `mask-row`: the lesson's open stop (step) asks for one of
+    them, and the answer may still change."""
     stop = open_stop()
     return stop is not None and stop.asks in truths and not is_settled()
 
 
 def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
     """What a lesson marks on the attention map of a head, whose rows and columns have the tokens `queries` and `keys`; None if
-    the open stop is not about a row of this head, or its answer may still change. Layer and head are counted from 0."""
+    the open stop is not about a row of this head, or its answer may still change. Layer and head are from 0."""
     opened, stop = open_lesson(), open_stop()
     if opened is None or stop is None:
         return None

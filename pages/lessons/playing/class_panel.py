@@ -65,7 +65,7 @@ def warn_class() -> None:
 
 
 def show_class(lesson: Lesson, index: int) -> None:
-    """Draw the panel of the session's class, if any, at the stop `index`, counted from 0, or at the end of the lesson."""
+    """Draw the panel of the session's class, if any, at the stop (step) `index`, from 0, or at the end of the lesson."""
     place, code = seat(), class_code()
     missed = st.session_state.get(MISSED, "")
     if code:  # ask the tab who this is, or let it keep that
@@ -121,7 +121,7 @@ def _hand_in(place: Seat) -> None:
 
 
 def show_answers(lesson: Lesson, index: int) -> None:
-    """Draw the answers of the class to the question of the stop `index`, from 0, above the teacher's page, once they are
+    """Draw the answers of the class to the question of the stop (step) `index`, from 0, above the teacher's page, once they are
     revealed. On a projector they cover the screen until the teacher goes on to the page."""
     place = seat()
     stop = lesson.stops[index] if index < len(lesson.stops) else None
@@ -148,7 +148,7 @@ def show_answers(lesson: Lesson, index: int) -> None:
 
 def show_panel(place: Seat, lesson: Lesson, stop: Stop | None, index: int) -> None:
     """Draw the panel of a class in its current state. Streamlit calls only this function again every few seconds while the
-    class is open. `stop` is None if there is no question at the stop `index`."""
+    class is open. `index` is that of the lesson's stop (step), from 0; `stop` is None if it has no question."""
     words, drawn = text("lesson")["class"], st.session_state[DRAWN]
     now = classes().place(place.code)
     if now and now[0] != index:

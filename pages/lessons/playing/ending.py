@@ -63,7 +63,7 @@ def _code(lesson: Lesson, questions: Sequence[Mapping[str, Any] | None], opened:
 
 
 def _next_lesson(name: str) -> list[str]:
-    """The address of the next shipped lesson, and the words of its link; empty after the last lesson."""
+    """The URL of the next shipped lesson, and the words of its link; empty after the last lesson."""
     names = [*shipped()]
     place = names.index(name) + 1 if name in names else len(names)
     if place >= len(names):

@@ -21,7 +21,7 @@ from transformer import HeadlightError
 
 
 def show_experiment() -> None:
-    """Draw the pictures that follow the answer at the lesson's open stop, if it has any and its question is settled."""
+    """Draw the pictures that the lesson's open stop (step) shows after an answer, once the answer can no longer change."""
     stop = open_stop()
     if stop is None or not stop.drawn or not is_settled():
         return

@@ -1,4 +1,4 @@
-"""Keep page views, from which the page Lessons makes a lesson.
+"""Keep page views (a page with its URL parameters), from which the page Lessons makes a lesson.
 
 The kept views are in the session. The browser's tab stores a copy, so that they survive a reload of the page.
 """
@@ -35,7 +35,7 @@ Field = str | float | bool
 
 @dataclass
 class Kept:
-    """A page view that the visitor kept for a lesson.
+    """A page view (a page with its URL parameters) that the visitor kept for a lesson.
 
     Attributes:
         number: identifies the view, also after views have changed places.
@@ -120,8 +120,8 @@ def _stop(table: dict[Any, Any]) -> Stop:
 
 
 def take(stop: Stop, fields: dict[str, Field], place: int = LESSON_STOPS) -> None:
-    """Insert a stop into the page views kept for a lesson, before the index `place`, by default at the end. `fields` are the
-    values of its boxes in the editor. Nothing happens if `LESSON_STOPS` views are kept already."""
+    """Insert a stop (step of a lesson) into the page views kept for a lesson, before the index `place`, by default at the end.
+    `fields` are the values of its boxes in the editor. Nothing happens if `LESSON_STOPS` views are kept already."""
     if len(kept()) < LESSON_STOPS:
         number = st.session_state.get(NEXT, 0)
         st.session_state[NEXT] = number + 1
@@ -138,8 +138,7 @@ def _fields(values: Any) -> dict[str, Field]:
 
 
 def _keep() -> None:
-    """Add the view of the page to the kept views: the parameters of its address, and the defaults that the address leaves
-    out."""
+    """Add the view of the page to the kept views: its URL parameters, and the defaults that the URL leaves out."""
     state = st.session_state
     page = state["page"]
     view = {name: st.query_params[name] for name in st.query_params if name not in (*RESERVED, PRESENT)}

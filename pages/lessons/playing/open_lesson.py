@@ -1,7 +1,7 @@
 """The open lesson: its name, the stop and the answers.
 
-All of this is in the address of every page, except the answers and marks in a class: students share their addresses there, so
-these are in the browser's tab (`class_panel`). The server stores none of it.
+All of this is in the URL of every page, except the answers and marks in a class: students share their addresses there, so these
+are in the browser's tab (`class_panel`). The server stores none of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,11 +48,11 @@ class OpenLesson:
 
     Attributes:
         name: the lesson's name in a URL.
-        stop: the current stop, counted from 0. At the end of the lesson, the number of stops.
+        stop: the current stop (step), counted from 0. At the end of the lesson, the number of stops.
         answers: stop → the answers to its question.
         marked: positions of the tokens that are marked and not yet checked.
         started: whether a button has just started the lesson, so that the browser must open its first stop.
-        viewless: whether the URL that opened the lesson has no view, so that the browser must open the view of the stop.
+        viewless: whether the URL that opened the lesson has no page settings, so that the browser must open the stop's.
     """
 
     name: str
@@ -145,8 +145,8 @@ def publish() -> None:
 
 
 def first_lesson() -> tuple[Lesson, int, Callable[[], None]] | None:
-    """The lesson that was left, or else the lesson for a first visit. The second value is the index of the stop to open, the
-    third the callback of a button that opens it. None while a lesson is open, or if the lesson is not shipped."""
+    """The lesson that was left, or else the lesson for a first visit. The second value is the index of the stop (step) to open,
+    the third the callback of a button that opens it. None while a lesson is open, or if the lesson is not shipped."""
     if left := left_lesson():
         opened, lesson = left
         return lesson, opened.stop, partial(continue_lesson, opened)
@@ -169,7 +169,7 @@ def start_lesson(name: str, alone: bool = True) -> None:
 
 
 def follow(stop: int) -> None:
-    """Move the open lesson to a stop, counted from 0, and let the browser open the page of the stop."""
+    """Move the open lesson to a stop (step), counted from 0, and let the browser open the page of the stop."""
     opened = open_lesson()
     if opened:
         st.session_state[OPEN] = replace(opened, stop=stop, marked=(), started=True)
@@ -182,8 +182,8 @@ def continue_lesson(left: OpenLesson) -> None:
 
 
 def address_of_stop(opened: OpenLesson, lesson: Lesson, index: int, others: Mapping[str, str] | None = None) -> str:
-    """The relative URL of the stop `index`, counted from 0. The end of the lesson has the view of the last stop. `others`
-    replace parameters of the lesson."""
+    """The relative URL of the lesson's stop (step) `index`, from 0. For the number of stops, the URL of the lesson's end, which
+    has the last stop's page. `others` replace URL parameters."""
     stop = lesson.stops[min(index, len(lesson.stops) - 1)]
     try:
         view = view_of(stop)

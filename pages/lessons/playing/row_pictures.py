@@ -40,7 +40,7 @@ def legend(phrases: Sequence[str]) -> tuple[str, str]:
 
 
 def say_row(stop: Stop) -> None:
-    """Write on the page which key the query of a lesson's stop attends to most, in the head that the stop is about.
+    """Write on the page which key the query of a lesson's stop (step) attends to most, in the head that the stop is about.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -56,8 +56,8 @@ def say_row(stop: Stop) -> None:
 
 
 def show_row(stop: Stop, in_each_head: bool) -> None:
-    """Draw the attention row that a lesson's stop is about: without and with the stop's edit or, if `in_each_head`, in each
-    head of its layer, with the mean of these heads.
+    """Draw the attention row that a lesson's stop (step) is about: without and with the stop's edit or, if `in_each_head`, in
+    each head of its layer, with the mean of these heads.
 
     Raises:
         HeadlightError: the model has no such head or token.
@@ -104,8 +104,8 @@ def _in_each_head(
 
 
 def show_vectors(stop: Stop) -> None:
-    """Draw the query that a lesson's stop is about, the keys with the largest and smallest weight, their values, and the output
-    of the head.
+    """Draw the query vector that a lesson's stop is about, the keys with the largest and smallest weight, their values, and the
+    output of the head.
 
     Raises:
         HeadlightError: the model has no such head or token.

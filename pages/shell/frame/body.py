@@ -66,7 +66,7 @@ def _draw(page: NavigationPage) -> None:
 
 
 def _say_refused() -> None:
-    """Say which values of the link the page does not have. The note does not move the page, and stays until it is closed."""
+    """Write which values of the URL the page does not have. The note does not move the page, and stays until it is closed."""
     if refused := take_refused():
         values = ", ".join(quoted(f"{name}={asked}") for name, asked in refused.items())
         st.toast(text("common")["link_refused"].format(values=values), icon=":material/link_off:", duration="infinite")

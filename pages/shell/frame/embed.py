@@ -1,7 +1,7 @@
 """One figure of a page in a frame of another site: slides, a course in Moodle, a Quarto document (docs/EMBED.md).
 
-The address of a page with `embed=true` shows the page's main picture. With `figure=` and the key of another widget, it shows
-that widget instead.
+The URL of a page with `embed=true` shows the page's main picture. With `figure=` and the key of another widget, it shows that
+widget instead.
 """
 
 import re

@@ -16,7 +16,7 @@ LOOK_FOR = "look_for"
 
 
 def show_examples(offered: tuple[Start, ...]) -> None:
-    """Draw the list of examples: buttons that put texts into the sidebar. It opens there, so that the page stays visible."""
+    """Draw the list of examples: buttons that put texts into the sidebar. It unfolds there, so the page stays visible."""
     # Filled only while open: the buttons of a closed list would be sent with every click.
     menu = st.expander(text("sidebar")["examples"], icon=":material/lightbulb:", key="examples", on_change="rerun")
     if menu.open:
@@ -35,7 +35,7 @@ def show_examples(offered: tuple[Start, ...]) -> None:
 @st.fragment(key=LOOK_FOR)
 def show_look_for(offered: tuple[Start, ...]) -> None:
     """If the sidebar's text boxes contain an example that this page can show, draw what to look for in it. Draw nothing while a
-    question of the page is open, because what to look for would tell the answer."""
+    question of the page is open, because the hint would tell the answer."""
     if open_questions():
         return
     for start in offered:

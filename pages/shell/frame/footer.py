@@ -12,7 +12,7 @@ from pages.ui.text import text
 
 
 def show_computed(explanation: str, *parts: Callable[..., Any]) -> None:
-    """Draw an expander: an explanation, and the source code of the functions and classes `parts`, which computed the page.
+    """Draw an expander: an explanation, and the source code of `parts`, the functions and classes that computed the page.
 
     Whether it is open is kept for each page. A closed expander has no content, because the content would be sent with every
     click, and the first source code on a page makes the browser load the 1.6 MB of Streamlit's highlighter.

@@ -1,7 +1,7 @@
-"""Browser history: Back undoes the last choice, and so does a button of the app. An address can name a part to scroll to.
+"""Browser history: Back undoes the last choice, and so does a button of the app. A URL can name a part to scroll to.
 
-The server counts the choices, because only the server can tell whether a change of the address is a person's choice or the
-app's own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
+The server counts the choices, because only the server can tell whether a change of the URL is a person's choice or the app's
+own. At the end of a run it reports the count, and the browser adds an entry if the count has risen.
 """
 
 import enum
@@ -61,9 +61,9 @@ class Choices:
 
     Attributes:
         count: how many were made.
-        opened: the `count` when the present page, or an address of the browser's history, was last opened.
+        opened: the `count` when the present page, or a URL of the browser's history, was last opened.
         page: the name of the open page; None before the first run.
-        parameters: the parameters of the address after the last run, except `LASTING`.
+        parameters: the parameters of the URL after the last run, except `LASTING`.
     """
 
     count: int = 0

@@ -21,7 +21,7 @@ PACE, LONGEST = 1.0, 250
 
 def show_hub() -> None:
     """Draw the sidebar's menu for downloading a model of a hub. Below it, draw the progress of this session's download, or
-    offer the download of the model that the link names."""
+    offer the download of the model that the URL names."""
     if not hub_allowed():
         return
     words, state = text("hub"), st.session_state
@@ -60,7 +60,7 @@ def arrived() -> str | None:
 
 
 def _linked() -> str | None:
-    """The model of a hub that the link of this session names, if this model is not on the server yet."""
+    """The model of a hub that this session's URL names, if this model is not on the server yet."""
     state = st.session_state
     if state.get(LINKED) in folders():
         del state[LINKED]

@@ -42,14 +42,14 @@ def pick_model() -> str:
 
 
 def _open_snapshot() -> list[str]:
-    """The names of the open snapshot and of the snapshot in the address. Other snapshots are not in the list of models."""
+    """The names of the open snapshot and of the snapshot in the URL. Other snapshots are not in the list of models."""
     asked = (st.session_state.get("model"), st.query_params.get("model"))
     names = dict.fromkeys(name for name in asked if name and name not in available())
     return [name for name in names if snapshot_of(name)]
 
 
 def _refuse(asked: str) -> None:
-    """Draw why the model that the address asks for is not in the list of models."""
+    """Draw why the model that the URL asks for is not in the list of models."""
     if "/" not in asked or not hub_allowed():
         refuse("model", asked)  # said on the page, too, because a phone hides the sidebar
     problem = problem_of(asked)

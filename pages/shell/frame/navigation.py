@@ -59,7 +59,8 @@ def exists(page: str) -> bool:
 
 
 def navigation() -> NavigationPage:
-    """Draw the navigation and return the requested page. Sets the session's `page` to its name. The first page opens at `/`."""
+    """Draw the navigation and return the requested page. Sets `page` of the session to its name. The first page opens at
+    `/`."""
     groups = text("common")["groups"]
     pages: dict[str, list[NavigationPage]] = {}
     for index, file in enumerate(page_files()):
@@ -73,8 +74,8 @@ def navigation() -> NavigationPage:
 
 
 def foot() -> None:
-    """Draw the page's place in the tour through the app, with links to the stops before and after it. Draw nothing on a page
-    outside the tour."""
+    """Draw the page's place in the tour through the app, with links to the previous and the next page of the tour. Draw nothing
+    on a page outside the tour."""
     words, stops = text("common")["tour"], tour()
     names = [name_of(stop) for stop in stops]
     if st.session_state["page"] not in names:

@@ -22,8 +22,8 @@ READS_ANY, LIMITED = "everyday", "english-french"
 
 @st.fragment(key=ROW)
 def show_note_row(limit: str) -> None:
-    """Draw the row beside the label of the text box: a note about the typed text, or else `limit`, which says what texts the
-    model reads. Call it after all text boxes."""
+    """Draw the row beside the label of the text box: a note about the typed text, or else `limit`, a sentence on the texts that
+    the model reads. Call it after all text boxes."""
     with turn():
         notes, suited = _notes()
     if not notes:

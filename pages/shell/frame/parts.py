@@ -103,7 +103,7 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
     """Draw the picker of a page that draws one part at a time, and the sentence about the picked part below it. Returns the id
     of the picked part.
 
-    If the address has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor is
+    If the URL has an anchor that is not in the picked part, such as `tokens#padding`, the first part with this anchor is
     picked.
 
     Args:
@@ -119,8 +119,8 @@ def pick_part(label: str, parts: Mapping[str, str], anchors: Mapping[str, Sequen
 
 def watch_parts() -> None:
     """Mount the script that scrolls to the element that a click has opened, and the script that reports the empty boxes on
-    screen. On a page that draws one part at a time, also mount the script that opens the part with the anchor of the
-    address. Call this after the page."""
+    screen. On a page that draws one part at a time, also mount the script that opens the part with the URL's anchor. Call this
+    after the page."""
     state = st.session_state
     goal, count = state.get(GOAL, ("", 0))
     if goal:

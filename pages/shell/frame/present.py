@@ -15,8 +15,8 @@ _mount = mounted(BROWSER / "present")
 
 
 def start_presenting() -> None:
-    """Set whether this run draws the app for a projector: if the URL asks for it, or if the session already presents and this
-    run does not open a URL of the browser's history. Call this before anything is drawn."""
+    """Set whether this run draws the app for a projector: if the URL asks for it, or if the session's last run did and this run
+    does not open a URL of the browser's history. Call this before anything is drawn."""
     state, asked = st.session_state, st.query_params.get(PRESENT) == "1"
     state[PRESENT] = asked or (presenting() and not opens_from_history())
     if state[PRESENT] and not asked:

@@ -40,8 +40,8 @@ def snapshots(model: str) -> tuple[int, ...]:
 
 
 def filmed(model: str) -> str | None:
-    """The shipped model whose snapshots show the training of a model of the picker: the model itself, or the model with whose
-    weights its training started. None if neither has snapshots."""
+    """The shipped model whose snapshots (saved states) show the training of a model of the picker: the model itself, or the one
+    with whose weights its training started. None if neither has snapshots."""
     model, _ = snapshot_of(model) or (model, 0)
     if model not in available():
         return None

@@ -19,7 +19,7 @@ class Download:
         done, total: bytes that have arrived, and bytes in all; both are 0 until the hub has listed the files.
         name: the name of the model in links and in the picker; empty until the download has succeeded.
         problem: why the download failed; None if it did not fail.
-        cancelled: True if no session waits for it any more.
+        cancelled: True if the download was cancelled because no session waits for it.
     """
 
     def __init__(self, model: HubId) -> None:
@@ -76,7 +76,8 @@ def start(model: HubId, visitor: object) -> Download:
 
 
 def leave(one: Download, visitor: object) -> None:
-    """Stop waiting for the download `one`. It is cancelled if no other session waits for it. `visitor` is as for `start`."""
+    """Stop waiting for the download `one`. It is cancelled if no other session waits for it. `visitor` is that given to
+    `start`."""
     with _LOCK:
         one.waiting.discard(visitor)
         one.cancelled = not one.waiting

@@ -38,8 +38,8 @@ class UntrainedModels:
         self._built: dict[Untrained, Pipeline] = {}  # in order of last use
 
     def pipeline(self, key: Untrained) -> Pipeline:
-        """The pipeline of the model that `key` describes, which must have this preset and these sizes. Raises the errors of
-        `key.config`."""
+        """The pipeline of the model that `key` describes; its preset and sizes must be those of this object. Raises the errors
+        of `key.config`."""
         with self._lock:
             pipeline = self._built.pop(key, None) or key.build(self._weights)
             self._built[key] = pipeline

@@ -26,8 +26,8 @@ Probabilities = Float[np.ndarray, "row vocab"]
 
 
 def answer_of(view: View, item: int = 0) -> Answer | InputError:
-    """The answer to the text with the index `item`. If the model does not write answers (`View.writes`), this can be an error
-    instead, such as that the text has no mask to fill in."""
+    """The model's answer to the text with the index `item` in the batch. If the model does not write answers (`View.writes`),
+    an error can be returned instead, such as that the text has no mask to fill in."""
     try:
         return view.answer(item=item)
     except InputError as error:
@@ -89,8 +89,8 @@ def _faults(view: View, answer: Answer, item: int) -> list[str]:
 
 
 def _doubt(view: View, answer: Answer) -> str | None:
-    """How often the model is wrong if it is as unsure as in this answer. None if its confidence is not below the limit that its
-    card names."""
+    """How often the model is wrong if it is as unsure as in this answer. None if its confidence is not below the limit that the
+    model's card names."""
     measured, chances = view.pipeline.card.measures.get("doubt"), answer.log_probabilities
     if not measured or not chances or sum(chances) / len(chances) >= measured["below"]:
         return None

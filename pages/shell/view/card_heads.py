@@ -1,4 +1,4 @@
-"""The attention heads that a model's card names, and the pickers of a head."""
+"""The attention heads that a model's card (its training record) names, and the pickers of a head."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from transformer.tracing.paths import Kind
 
 
 def head_title(kind: str, layer: int, head: int) -> str:
-    """The name of a head, such as `Cross-attention, layer 2, head 1` for `layer` 1 and `head` 0."""
+    """The name of a head, such as `Cross-attention, layer 2, head 1` for the kind `cross`, `layer` 1 and `head` 0."""
     words = text("attention")
     return words["head_title"].format(kind=words["kinds"][kind], layer=layer + 1, head=head + 1)
 
@@ -37,7 +37,7 @@ def pick_head(trace: Trace, first: Head | None, kinds: Collection[str] = (), kin
 
     Args:
         first: the head that is picked at first; if it is None, the first head of the first layer and kind.
-        kinds: the kinds that are offered; if there are none, all of the trace.
+        kinds: the kinds of attention that are offered; empty for all that the trace has.
     """
     words = text("attention")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -57,15 +57,15 @@ def _named(kind: str, place: Mapping[str, int]) -> Head:
 def head_to_show(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | None:
     """The cross-attention head with which a page opens, because its picture is easy to read: the head that aligns words best,
     the head that attends most to the token that the task needs next, or the head that attends most along the diagonal. None if
-    the card names none of these heads, or the model has no cross-attention."""
+    `measures`, from the model's card, name none of these heads, or `kinds` lack cross-attention."""
     strongest = measures.get("strongest", {}).get(Kind.CROSS, {})
     named = measures.get("alignment") or strongest.get("alignment") or strongest.get("diagonal")
     return _named(Kind.CROSS, named) if named and Kind.CROSS in kinds else None
 
 
 def turning_head(measures: Mapping[str, Any], kinds: Collection[str]) -> Head | None:
-    """The cross-attention head whose attention changes with the meaning of a pronoun. None if the card names none, or the model
-    has no cross-attention."""
+    """The cross-attention head whose attention changes with the meaning of a pronoun. None if `measures`, from the model's
+    card, name none, or `kinds` lack cross-attention."""
     named = measures.get("pronouns")
     return _named(Kind.CROSS, named) if named and named["shift"] and Kind.CROSS in kinds else None
 

@@ -1,4 +1,4 @@
-"""The list of edits of the model, on the pages that can run the edited model. The link contains the edits as phrases."""
+"""The list of edits of the model, on the pages that can run the edited model. The URL contains the edits as phrases."""
 
 from contextlib import AbstractContextManager
 
@@ -22,7 +22,7 @@ def follow_edits() -> None:
 
 
 def show_edit_list() -> list[str]:
-    """Draw the list of the model's edits, to remove and to type edits. Returns them as phrases, such as `no positions`."""
+    """Draw the box that lists the model's edits, to type or remove. Returns them as phrases, such as `no positions`."""
     words = text("whatif")
     st.session_state.setdefault(KEY, [])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -41,7 +41,7 @@ def show_edit_list() -> list[str]:
 
 
 def edits_asked() -> bool:
-    """Whether this session or the link has edits of the model. Can be called before the list of edits is drawn."""
+    """Whether this session or the URL has edits of the model. Can be called before the list of edits is drawn."""
     return bool(st.session_state.get(KEY) or st.query_params.get(KEY))
 
 

@@ -19,8 +19,8 @@ LEAST = np.finfo(np.float32).tiny  # in place of a probability of 0, whose loss 
 def show_edited_answers(
     view: View, edits: tuple[Intervention, ...], names: tuple[str, str] | None = None, key: str = "edited"
 ) -> None:
-    """Draw the answers of the model without and with edits, and in how many places they differ. `names` are those of the two
-    runs in the titles."""
+    """Draw the answers of the model without and with edits, and in how many places they differ. `names` are the names of the
+    two runs in the titles."""
     words = text("whatif")
     clean, edited = view.answer().tokens, view.answer(edits).tokens
     titles = [words["answer_clean"], words["answer_edited"]]
@@ -39,8 +39,8 @@ def show_edited_probabilities(
     names: tuple[str, str] | None = None,
     key: str = "probability-change",
 ) -> None:
-    """Draw the probability of each token of the answer, without edits (`trace`) and with edits, as two bars. `names` are those
-    of the two runs in the legend."""
+    """Draw the probability of each token of the answer, without edits (`trace`) and with edits, as two bars. `names` are the
+    names of the two runs in the legend."""
     words = text("whatif")
     title = words["forced_named"].format(first=literal(names[0]), second=literal(names[1])) if names else words["forced"]
     st.markdown(f"**{title}**")

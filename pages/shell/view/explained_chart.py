@@ -1,6 +1,6 @@
 """A chart with explained numbers: a click on a cell opens, below the chart, how its number was computed.
 
-The clicked cell is in the address, as `cell=lens.0.3.5`: the chart, the trace of its figure, the row and the column.
+The clicked cell is in the URL, as `cell=lens.0.3.5`: the chart, the trace of its figure, the row and the column.
 """
 
 import re
@@ -53,8 +53,8 @@ def show_explained(
 
     Args:
         explain: draws the computation of a cell.
-        marks: returns the shapes that mark a cell in the chart, or None if the chart has no such cell, as from an address; by
-            default `Chart.marks`.
+        marks: returns the shapes that mark a cell in the chart, or None if the chart lacks this cell, which can come from a
+            URL; by default `Chart.marks`.
         hint: whether to say below the chart that a click opens the computation. Of several charts side by side, one says it.
         place: the container of the computation and the hint, if they are not right below the chart.
         options: arguments of `pages.ui.charts.show`.

@@ -27,8 +27,8 @@ MOST_WRITTEN = 3
 
 def show_number(step: AttentionStep, explained: Explanation, sides: Sides, color: str, place: Any = st) -> None:
     """Draw how a number of an attention step was computed: a sentence, the formula with its numbers, the sum beside the traced
-    number, and the terms as bars. `place`: a narrower container for all but the bars and the table of the terms. `color`: of
-    the bars, for a step without a colour of its own."""
+    number, and the terms as bars. `place`: a narrower container for all but the bars and the table of the terms. `color`: the
+    bars' colour, for a step without its own."""
     words, summed = text("steps"), explained.operation == "sum of products"
     value = words["columns"]["product" if summed else "exponential"]
     place.markdown(_sentence(step, explained, sides))

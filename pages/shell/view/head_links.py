@@ -16,7 +16,7 @@ ROW = "attention"
 
 def show_training_link(view: View, item: int, kind: str, layer: int, head: int) -> None:
     """Draw a link to the page that shows how a head's attention changed in training. Draws nothing if the training has no
-    snapshots. The arguments are those of `training_address`."""
+    snapshots. `item` (text of the batch), `layer` and `head` are from 0."""
     address = training_address(view, item, kind, layer, head)
     if address:
         st.link_button(text("common")["being_learnt"], address, icon=":material/movie:", type="tertiary")
@@ -24,13 +24,13 @@ def show_training_link(view: View, item: int, kind: str, layer: int, head: int) 
 
 def training_address(view: View, item: int, kind: str, layer: int, head: int | None) -> str:
     """The relative URL of the page that shows the training of a head with a text of the view; empty if the training has no
-    snapshots. If `head` is None, the page shows all heads of the layer. `item`, `layer` and `head` are counted from 0."""
+    snapshots. If `head` is None, the page shows all heads of the layer. `item` (the text), `layer` and `head` are from 0."""
     return "" if filmed(view.model) is None else view.address("training", item, **_choices(view, item, kind, layer, head))
 
 
 def show_prediction_link(view: View, item: int, kind: str, layer: int, head: int, row: int | None = None) -> None:
     """Draw a link to the Attention page, on which the head's map is hidden until the reader predicts it. `row` is the query
-    that the question is about; None for the default of the page. All numbers are counted from 0."""
+    that the question is about; None for the page's default. All numbers, also `item` (the text), are from 0."""
     words = text("prediction")["attention"]
     choices = _choices(view, item, kind, layer, head) | {KEY: written({ROW: Prediction(place=row)})}
     address, icon = view.address("attention", item, **choices), ":material/psychology_alt:"

@@ -13,7 +13,7 @@ JOIN = "join"
 
 def pick_words(trace: Trace) -> Trace:
     """If the tokens of a trace are pieces of words, draw the switch that joins them. Returns the trace to draw; while the
-    switch is on, its tokens are whole words. The address contains the state of the switch, and other pages keep this state."""
+    switch is on, its tokens are whole words. The URL contains the state of the switch, and other pages keep this state."""
     return WordTrace.of(trace) if in_pieces(trace) and joins_pieces() else trace
 
 

@@ -16,8 +16,8 @@ OWN_NETWORK = "transformer.network"  # prefix of the modules of our own network
 
 
 def own_network(view: View) -> Transformer | None:
-    """The network of a view's model, if it is our own, so that each step of its run can be computed again. For another network,
-    draw a sentence on why this part of the page is not drawn, and return None."""
+    """The network of a view's model, if it is this project's own, so that each step of its run can be computed again. For
+    another network, draw a sentence on why this part of the page is not drawn, and return None."""
     model, words = view.pipeline.model, text("common")
     if model is None:
         sentences, other = [words["recorded"].format(model=literal(view.model))], own_network_name(view.model)
@@ -28,8 +28,8 @@ def own_network(view: View) -> Transformer | None:
 
 
 def say_other_source(*parts: Callable[..., Any]) -> None:
-    """If the model runs in another network and some of these parts are code of our own network, draw the note that this code
-    did not compute the run."""
+    """If the model runs in another network and some of `parts` are code of our own network, draw the note that this code did
+    not compute the run."""
     name = st.session_state.get("model")
     model = folder_models().get(name) if name else None
     if model and not model.own_network and any(part.__module__.startswith(OWN_NETWORK) for part in parts):

@@ -66,7 +66,7 @@ def show_run(
 
 
 def show_texts(compute: Callable[[View], object] | None = None) -> View:
-    """Draw the banner (notes, without an answer) of a page that needs no trace. Returns the view. Otherwise as `show_run`.
+    """Draw the banner (notes, no answer) of a page that needs no trace; returns the view to draw. Raises as `show_run`.
 
     Args:
         compute: the first computation of the page. If it raises a `HeadlightError`, the text is treated as unreadable.

@@ -1,4 +1,4 @@
-"""The second run of a comparison, B. The address contains B's own values; all other values are those of the first run, A."""
+"""The second run of a comparison, B. The URL contains B's own values; all other values are those of the first run, A."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with the run of the sidebar's model and texts. `asked` has the settings that differ."""
+    """A run to compare with that of the sidebar. `view`: its model and texts; `asked`: the settings that differ."""
 
     view: View
     edits: Edits
@@ -66,8 +66,8 @@ def answer_of(view: View, edits: Edits) -> str | None:
 
 
 def asked_run() -> Asked:
-    """What is different in the second run, B, from the session or the URL; also written to the URL. Call it once in a run of
-    the page, before widgets with the names in `SECOND_RUN` are drawn."""
+    """The settings that differ in the second run, B. They are read from the session or the URL, and written to the URL. Call it
+    once in a run of the page, before widgets with the names in `SECOND_RUN` are drawn."""
     # Without a second run, a click must take no more time than drawing the button.
     if not (
         st.session_state.get(MENU) or opens_from_history() or {*st.query_params, *memory().chosen}.intersection(SECOND_RUN)
@@ -84,13 +84,13 @@ def asked_run() -> Asked:
 
 
 def _text(asked: str | None) -> str:
-    """A text of the address or of a box, on one line and cut to `TEXT_CHARACTERS`; empty if it has only spaces."""
+    """A text of the URL or of a box, on one line and cut to `TEXT_CHARACTERS`; empty if it has only spaces."""
     text = " ".join((asked or "").split("\n"))[:TEXT_CHARACTERS]
     return text if text.strip() else ""
 
 
 def _phrases(asked: Any) -> list[str]:
-    """The edits of the address or of the list, each once."""
+    """The edits of the URL or of the list, each once."""
     parts = (asked or "").split(SEPARATOR) if isinstance(asked, str | None) else asked
     return [phrase for phrase in dict.fromkeys(" ".join(part.split()) for part in parts) if phrase]
 

@@ -148,9 +148,9 @@ def phrases(view: View) -> list[str]:
 
 
 def examples(view: View) -> list[Example]:
-    """Comparisons to try with the first run's model: its first two examples, the same at its `turning_head`, the model before
-    its training, and the model without positions. In the last two, the second run reads the answer of the first, so that both
-    runs have the same tokens."""
+    """Comparisons to try with the first run's model: its first two examples, these again with its `turning_head` shown, the
+    model before its training, and the model without positions. In the last two, the second run reads the answer of the first,
+    so that both runs have the same tokens."""
     words, film, pipeline = text("second_run"), filmed(view.model), view.pipeline
     read = answer_of(view, ()) or "" if view.target is None else ""
     offered, texts = [], list(dict.fromkeys(start.source for start in starts(view.model)))

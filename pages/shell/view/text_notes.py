@@ -33,7 +33,7 @@ class Note(NamedTuple):
         short: the note in a few words, for one line.
         full: the whole note.
         icon: the icon of the note.
-        strange: whether the text has a word that the model does not know, so that another model may suit it better.
+        strange: whether the text has a word outside the model's vocabulary, so that another model may suit it better.
         instead: the first text in a spelling that the model reads better; None to offer none.
     """
 
@@ -67,7 +67,7 @@ def unreadable_note(error: InputError, item: int = 0) -> Note:
 
 def can_tell(view: View) -> bool:
     """Whether the notes about the texts of a view can be computed at once, without building a large model. If not, the page
-    itself says which text it cannot read."""
+    itself shows which text it cannot read."""
     return not view.heavy or runs().kept_pipeline(view.key) is not None
 
 

@@ -130,7 +130,7 @@ def show_both_maps(views: Sequence[TensorView], title: str, aligned: str) -> Non
     """Draw a tensor of two runs, A and B, and B − A, as three heatmaps with one cursor. The rows of all heads are stacked.
 
     Args:
-        views: the tensor of A and of B, made from `Difference.runs`.
+        views: the tensor of A, and of B with aligned tokens, each ready to be drawn (from `Difference.runs`).
         aligned: a text that says how the tokens are aligned.
 
     Raises:

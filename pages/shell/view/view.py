@@ -68,13 +68,13 @@ class View:
         return self.targets[0]
 
     def first_row(self, item: int = 0) -> int:
-        """The row of the logits that predicts the first token of the answer. It is row 0, but in a model with only a decoder it
-        is the row of the text's last token, because the decoder reads the text itself."""
+        """The row of the logits that predicts the first token of the answer: 0, or in a model with only a decoder the row of
+        the text's last token, because the decoder reads the text itself. `item` is the text of the batch, from 0."""
         return len(self.encoding("source", item).ids) - 1 if self.pipeline.stacks == ("decoder",) else 0
 
     def end(self, item: int = 0) -> int | None:
-        """The id of `<eos>`, which comes after all that the decoder reads. None if the decoder reads an answer that was stopped
-        before its end, or if the vocabulary has no `<eos>`."""
+        """The id of `<eos>`, which follows all that the decoder reads for the text `item`. None if the decoder reads an answer
+        that was stopped before its end, or if the vocabulary has no `<eos>`."""
         target = self.answer(item=item) if self.targets[item] is None and self.writes else self.targets[item]
         stopped = isinstance(target, Answer) and not target.ended
         return None if stopped else self.pipeline.vocabulary("target").eos
