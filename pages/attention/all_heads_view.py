@@ -37,9 +37,9 @@ MOST_BESIDE = 6
 
 
 def beside(shown: Trace, kind: str, title: str) -> Sequence[AbstractContextManager[object]]:
-    """Draw the heading above the grid of heads. Returns two containers, for the grid and for a picked head: side by side, or
-    one below the other if one of them needs the whole width. On a projector the picked head comes first, below `title`, which
-    is drawn only there."""
+    """Draw the heading above the grid of heads of one `kind` of attention. Returns two containers, for the grid and for a
+    picked head: side by side, or one below the other if one of them needs the whole width. On a projector the picked head comes
+    first, below `title`, which is drawn only there."""
     picture = None
     if presenting():
         st.header(title, anchor="picked")

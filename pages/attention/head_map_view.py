@@ -102,7 +102,7 @@ def show_map(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head
 
 def show_numbers(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Draw the weights of a head as a table, and a button that downloads every tensor of the forward pass. `shown` is `trace`,
-    or the same trace with pieces joined to words; `layer` and `head` are from 0."""
+    or the same trace with pieces joined to words; `layer` and `head` are from 0. `kind` is e.g. `cross`."""
     words = text("attention")
     # The table is filled only while it is open, because a closed table would still be sent with every click.
     if table := unfolding(words["numbers"], ":material/table:", "numbers"):

@@ -46,7 +46,7 @@ def _measured(view: View, kind: str, joined: bool) -> dict[str, PerHead]:
 
 
 def measure_names(view: View, shown: Trace, kind: str) -> list[str]:
-    """The names of the measures in `head_measures`, without computing their values, because every click needs the names."""
+    """The names of the measures that `head_measures` computes for a kind of attention, without their values."""
     aligned, (tokens, _) = _aligned(view, shown, kind), shown.tokens(kind)
     left_out = set() if aligned is not None and aligned.any() else {"alignment"}
     if kind == "cross" or len(set(tokens)) == len(tokens):

@@ -81,8 +81,8 @@ def _without(view: View, trace: Trace, kind: str, layer: int, heads: tuple[int, 
 def show_other_need(view: View, trace: Trace, shown: Trace, kind: str, layer: int, head: int) -> None:
     """Write to which token this head attends most, for the query that is framed at first, and to which other token another head
     of the layer does; a single head would have to average the two. Draw a choice that silences one of the two heads or both.
-    Draw nothing unless both heads attend clearly. `layer` and `head` are from 0. `shown` is `trace`, or the same trace with
-    pieces joined to words, as in the picture of the head."""
+    Draw nothing unless both heads attend clearly. `kind` is e.g. `cross`; `layer` and `head` are from 0. `shown` is `trace`, or
+    the same trace with pieces joined to words, as in the picture of the head."""
     words, (row, key) = text("silence"), cell_to_show(shown, kind, layer, head)
     weights = shown.weights(kind, layer)[0, :, row].numpy()
     elsewhere = np.where(weights.argmax(-1) != key, weights.max(-1), 0.0)

@@ -35,7 +35,7 @@ BLOCK, MORE = "block_menu", "more_edits"
 
 def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> None:
     """Show the list of edits, and how they change the answer, the probabilities and the weights. For a model that writes an
-    answer, also show how much each head matters. `layer` and `head` are from 0."""
+    answer, also show how much each head matters. `kind` is e.g. `cross`; `layer` and `head` are from 0."""
     words = text("whatif")
     st.markdown(words["intro"])
     phrases = show_edit_list()

@@ -75,8 +75,8 @@ def _explain_lens(readout: Readout, run: Run, place: str, cell: Cell) -> None:
 
 
 def show_contributions(view: View, run: Run, made: Hypothesis) -> None:
-    """Draw the contribution of each part of the model to the logit of a hypothesis's last token, or to the difference of this
-    logit from that of a second, picked token."""
+    """Draw the contribution of each part of the model to the logit of a hypothesis's last token, or to the difference between
+    this logit and the logit of a second, picked token."""
     words, readout, step = text("decoding"), _readout(view), run.step(made)
     if readout is None:
         return

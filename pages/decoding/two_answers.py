@@ -24,8 +24,8 @@ MOST_BARS = 7  # the most probable tokens of each run that have bars
 
 
 def second_answer(view: View, run: Run, edits: Edits) -> Run:
-    """The answer of a view's model, written with the settings of a run and with these edits. If `edits` is empty, the edits of
-    the run are used. The run's forced tokens are forced only in an answer of the same model."""
+    """The answer of a view's model, written with the settings of `run` and with these edits. If `edits` is empty, the edits of
+    `run` are used. Its forced tokens are forced only in an answer of the same model."""
     forced = run.settings.forced if view.pipeline is run.pipeline else ()
     return run_of(view, replace(run.settings, forced=forced, edits=edits or run.settings.edits))
 

@@ -127,7 +127,7 @@ def _largest(rows: Float[np.ndarray, "row option"]) -> list[str]:
 
 
 def run_key(view: View) -> tuple[Hashable, ...]:
-    """The values on which the trace of a view's first text (item 0 of the batch) depends, as part of a cache key."""
+    """The values on which the trace of a view's first text (item 0 of its batch) depends, as part of a cache key."""
     return view.key, view.source, view.target
 
 

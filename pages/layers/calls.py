@@ -73,7 +73,7 @@ def _ran(key: Key, sources: Ids, targets: Ids) -> Call:
 
 
 def named(root: Call) -> dict[str, Call]:
-    """Name → call, for all calls of a tree, in calling order. The names are unique, and used in links. An example:
+    """Name → call, for all calls of a tree, in calling order. The names are unique, and used in URLs. An example:
     `encoder.layers.0.self_attention:scale`."""
     names: dict[str, Call] = {}
     for call in root:

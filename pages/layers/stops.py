@@ -20,8 +20,8 @@ def group_title(group: str) -> str:
 
 
 def title(stop: Stop) -> str:
-    """The title of a stop (a tensor of the forward pass): that of its kind of tensor, or if the texts have none for its kind,
-    the name of the tensor."""
+    """The title of a stop (a tensor of the forward pass): the title of its kind of tensor, or if its kind has no title, the
+    name of the tensor."""
     words = text("walk")
     if stop.recorded or stop.operation in ("GELU", "swish"):
         other = words["others"].get(stop.kind, {}).get("title")

@@ -135,8 +135,8 @@ def take_click(
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None,
 ) -> None:
     """After a click on a cell, call `on_number` with the number that it shows. If `zooms`, also open the columns around a cell
-    for several numbers. `shown` are the drawn views, `width` is the width of the figure in px. The other arguments are those of
-    `picture`."""
+    for several numbers. `shown` are the drawn views, `width` is the width of the figure in px. The other arguments are the same
+    as for `picture`."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
     if view is None or not (is_index(x) and is_index(y)):

@@ -18,7 +18,7 @@ OfHeads = Mapping[str, Float[np.ndarray, "layer head"]]
 
 
 def of_head(values: OfHeads, head: Head) -> float:
-    """The value of one head among those of all heads."""
+    """The value of one head, from the values of all heads."""
     return float(values[head.kind][head.layer, head.head])
 
 

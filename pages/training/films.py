@@ -44,9 +44,9 @@ class Film(NamedTuple):
         return right_answer(self.frames.pipeline(-1).card.task, self.source)
 
     def answer(self, index: int) -> Answer:
-        """The answer of the model at a frame, counted from 0. If the right answer is known, the answer is cut off one token
-        after the right answer's length: a model that has not learnt to stop would write to its limit, with a forward pass for
-        each token. Raises `InputError` if the model cannot read the text."""
+        """The answer of the model at frame `index`, from 0. If the right answer is known, the answer is cut off one token after
+        the right answer's length: a model that has not learnt to stop would write to its limit, with a forward pass for each
+        token. Raises `InputError` if the model cannot read the text."""
         pipeline = self.frames.pipeline(index)
         most = None if self.right is None else 1 + len(pipeline.target_vocabulary.split(self.right))
         encoding = runs().encoding(self.frames.names[index], "source", self.source)
@@ -106,8 +106,8 @@ def table(film: Film) -> pd.DataFrame:
 
 @cached
 def maps(film: Film, shown: tuple[int, ...], kind: str, joined: bool) -> UInt8[np.ndarray, "frame layer head query key"]:
-    """The weights of all heads of one kind of attention, as bytes (`quantized`), at the frames of a film with the indices
-    `shown`. `joined`: whether tokens that are pieces of a word are joined."""
+    """The weights of all heads of one `kind` of attention, such as `cross`, as bytes (`quantized`), at the frames of a film
+    with the indices `shown`. `joined`: whether tokens that are pieces of a word are joined."""
     traces = (film.shown(index, joined) for index in shown)
     levels = (quantized(trace.attention(kind)[:, 0].numpy(), trace.allowed(kind)[:, 0].numpy()) for trace in traces)
     return np.stack(list(levels))

@@ -24,7 +24,7 @@ class Frames(NamedTuple):
     Attributes:
         model: the name of the shipped model.
         steps: the number of training steps done at each frame.
-        names: the names of the frames' models, as in a link: the snapshots, then the shipped model.
+        names: the names of the frames' models, as in a URL: the snapshots, then the shipped model.
     """
 
     model: str

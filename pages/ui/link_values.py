@@ -72,7 +72,7 @@ def keep_in_links(parameters: Mapping[str, str]) -> None:
 
 
 def kept_in_links() -> dict[str, str]:
-    """The parameters that every link of the app keeps: the language, and those of an open lesson."""
+    """The parameters that every link of the app keeps: the language, and the parameters of an open lesson."""
     return {**linked_language(), **st.session_state.get(KEPT, {})}
 
 

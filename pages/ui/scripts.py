@@ -41,9 +41,9 @@ def importing(script: Path) -> str:
     """JavaScript for `st.components.v2.component` that imports a script below `pages` and calls its default export.
 
     A browser loads this text from a `blob:` address, and cannot resolve a relative address against it. So the script's address
-    is resolved against that of the page, like the addresses of Streamlit's own scripts. The import is inside the exported
-    function, so that a browser that allows it tries a failed import again at the next call. The text has several lines,
-    because Streamlit takes a text of one line for the path of a file.
+    is resolved against the page's address, like the addresses of Streamlit's own scripts. The import is inside the exported
+    function, so that a browser that allows it tries a failed import again at the next call. The text has several lines, because
+    Streamlit takes a text of one line for the path of a file.
     """
     return f"""export default async (component) => {{
   const address = new URL({json.dumps(address_of(script))}, document.baseURI);

@@ -85,7 +85,7 @@ def start_language() -> None:
 
 
 def linked_language() -> dict[str, str]:
-    """The query parameter for the language in a link; empty for the server's language."""
+    """The query parameter for the language in a URL, as a dict; empty for the server's language."""
     return {} if language() == default_language() else {KEY: language()}
 
 

@@ -29,7 +29,7 @@ class Tally(NamedTuple):
     """How a class has answered a question.
 
     Attributes:
-        joined, answered: number of students in the class, and of those who have answered this question.
+        joined, answered: number of students in the class, and number of students who have answered this question.
         changed: number of students whose last answer differs from their first answer.
         phase: the phase of the question.
         first, last: answer → number of students whose first, or last, answer it is. Until the right answer is revealed, only
@@ -116,7 +116,7 @@ class Classes:
         visitor's IP address. `student` is the random number of the session; empty without a number.
 
         Raises:
-            LessonError: no open class has this code, or there were too many attempts from this address.
+            LessonError: no open class has this code, or there were too many attempts from this IP address.
         """
         with self._lock:
             asked = self._open(code)
@@ -134,7 +134,7 @@ class Classes:
         who has joined already keeps their answers.
 
         Raises:
-            LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
+            LessonError: no open class has this code, the class is full, or there were too many attempts from this IP address.
         """
         with self._lock:
             joined = self._needed(code)

@@ -98,7 +98,7 @@ def join(typed: str) -> str:
     """Join the class with the code `typed`. Returns the name of its lesson.
 
     Raises:
-        LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
+        LessonError: no open class has this code, the class is full, or there were too many attempts from this IP address.
     """
     code = re.sub(r"[\s-]", "", typed).upper()
     before = st.session_state.get(SEATS, {}).get(code, Seat(code))
@@ -108,7 +108,7 @@ def join(typed: str) -> str:
 
 
 def client() -> str:
-    """The part of the visitor's IP address that limits use (`network_of`). Empty on the machine that runs the app."""
+    """The part of the visitor's IP address by which limits count (`network_of`). Empty on the machine that runs the app."""
     return network_of(st.context.ip_address or "")
 
 
@@ -130,7 +130,7 @@ def enter(code: str, kept: str) -> None:
     next run would join as another student. A student who is counted already is not counted again.
 
     Raises:
-        LessonError: no open class has this code, the class is full, or there were too many attempts from this address.
+        LessonError: no open class has this code, the class is full, or there were too many attempts from this IP address.
     """
     if classes().teaches(code, kept):
         take_seat(Seat(code, secret=kept))

@@ -169,7 +169,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """A stop of a lesson: a page of the app with given settings, a text, and perhaps a question.
+    """A stop (step) of a lesson: a page of the app with given settings, a text, and perhaps a question.
 
     Attributes:
         title, say: the heading and the text that are shown first.
@@ -230,7 +230,7 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """A lesson: a sequence of stops, each of which opens a page of the app.
+    """A lesson: a sequence of stops (steps), each of which opens a page of the app.
 
     Attributes:
         about, audience: one or two sentences about the lesson, and for whom it is.

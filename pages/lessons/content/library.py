@@ -46,7 +46,7 @@ def lessons_in(folder: Path, language: str) -> dict[str, Lesson]:
 
 
 def lesson_of(name: str) -> Lesson:
-    """A lesson by its name in a link. The lesson is shipped, was added to this session, or is packed into the name itself.
+    """A lesson by its name in a URL. The lesson is shipped, was added to this session, or is packed into the name itself.
 
     Raises:
         LessonError: no lesson has this name, or the name is only a part of a packed lesson.
@@ -76,6 +76,6 @@ def all_lessons() -> dict[str, Lesson]:
 
 
 def add_own(name: str, lesson: Lesson) -> str:
-    """Add a lesson to this session, or replace the lesson of this name. Returns its name in links: `my-` and `name`."""
+    """Add a lesson to this session, or replace the lesson of this name. Returns its name in URLs: `my-` and `name`."""
     st.session_state.setdefault(OWN, {})[OWN_PREFIX + name] = lesson
     return OWN_PREFIX + name

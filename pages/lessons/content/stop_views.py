@@ -20,7 +20,7 @@ def view_of(stop: Stop) -> dict[str, str]:
     other than that head's.
 
     Raises:
-        InputError: the model's card names no such head.
+        InputError: the app has no such model, or the model's card names no such head.
     """
     view = dict(stop.view)
     if not stop.head:
@@ -50,7 +50,7 @@ def words_of(stop: Stop, words: str) -> str:
     """The text `words` of a lesson's stop (step). If this names a head, `{kind}`, `{layer}` and `{head}` are filled in.
 
     Raises:
-        InputError: the model's card names no such head.
+        InputError: the stop names a head that the model's card (training record) does not have.
     """
     if not stop.head:
         return words

@@ -52,7 +52,7 @@ def head_of(stop: Stop) -> Head:
     """The attention head that a lesson's stop (step) is about. Its layer and head are counted from 0; −1 means invalid.
 
     Raises:
-        InputError: the model's card names no such head.
+        InputError: the stop names a head that the model's card (training record) does not have.
     """
     truth, view = stop.truth, view_of(stop)
     given = {"layer": truth.layer if truth else 0, "head": truth.head if truth else 0}
@@ -91,7 +91,7 @@ def kind_of(stop: Stop) -> str:
     """The kind of attention in the URL parameters of a lesson's stop: `encoder`, `decoder` or `cross`; by default `encoder`.
 
     Raises:
-        InputError: the model's card names no such head.
+        InputError: the stop names a head that the model's card (training record) does not have.
     """
     return view_of(stop).get("kind", "encoder")
 
@@ -139,7 +139,7 @@ def phrases_of(stop: Stop) -> list[str]:
     empty.
 
     Raises:
-        HeadlightError: the model's card names no such head.
+        HeadlightError: the stop names a head that the model's card (training record) does not have.
     """
     if stop.edit:
         return stop.edit.split("; ")

@@ -46,7 +46,7 @@ class _View(NamedTuple):
 
 def picture(stop: Stop, solutions: bool, stops: Sequence[Stop] = ()) -> Markup:
     """The picture of a lesson's stop for the printed sheet, with a caption, as HTML. Empty if its page has no picture, or if
-    the picture would reveal the answer and `solutions` is off. The answers of `stops`, all on the sheet, are hidden, too.
+    the picture would reveal the answer and `solutions` is off. It also hides the answers of `stops`, all on the sheet.
 
     Raises:
         HeadlightError: the model cannot read the stop's text, or does not have the stop's head.

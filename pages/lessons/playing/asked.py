@@ -62,8 +62,8 @@ def withheld(*truths: str) -> bool:
 
 
 def asked_here(queries: Sequence[str], keys: Sequence[str], kind: str, layer: int, head: int) -> Marks | None:
-    """What a lesson marks on the attention map of a head, whose rows and columns have the tokens `queries` and `keys`; None if
-    the open stop is not about a row of this head, or its answer may still change. Layer and head are from 0."""
+    """The row and keys that a lesson marks on the attention map of a head, whose rows and columns have the tokens `queries` and
+    `keys`; None if the open stop is not about a row of this head, or its answer may still change. Layer and head are from 0."""
     opened, stop = open_lesson(), open_stop()
     if opened is None or stop is None:
         return None

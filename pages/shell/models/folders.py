@@ -38,7 +38,7 @@ class FolderModel:
     """The cache key of a model in a folder.
 
     Attributes:
-        name: name of the model in the picker and in links. It is the name of the folder, or of the downloaded model. With
+        name: name of the model in the picker and in URLs. It is the name of the folder, or of the downloaded model. With
             `own_network`, `IN_OWN_NETWORK` is added to it.
         path: path of the folder.
         about: family and size of the model, read from its files.
@@ -94,7 +94,7 @@ def folder_models() -> dict[str, FolderModel]:
 
 
 def own_network_name(name: str) -> str:
-    """The name, in the picker and in links, of the entry that runs a folder's model in our own network."""
+    """The name, in the picker and in URLs, of the entry that runs a folder's model in this project's own network."""
     return f"{name}{IN_OWN_NETWORK}"
 
 

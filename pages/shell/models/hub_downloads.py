@@ -17,7 +17,7 @@ class Download:
     Attributes:
         model: the model and the revision that was asked for.
         done, total: bytes that have arrived, and bytes in all; both are 0 until the hub has listed the files.
-        name: the name of the model in links and in the picker; empty until the download has succeeded.
+        name: the name of the model in URLs and in the picker; empty until the download has succeeded.
         problem: why the download failed; None if it did not fail.
         cancelled: True if the download was cancelled because no session waits for it.
     """

@@ -33,7 +33,7 @@ class OwnModel:
     """The cache key of a model of a session. Each step of a training has its own digest, and therefore its own results.
 
     Attributes:
-        name: name of the model in the picker and in links of this session.
+        name: name of the model in the picker and in URLs of this session.
         digest: digest of the contents of its file.
         parameters: number of its parameters.
     """

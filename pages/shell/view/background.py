@@ -45,7 +45,7 @@ class Background:
         of: a value that identifies what the jobs compute, to compare with other jobs.
 
     Attributes:
-        step, steps: the number of steps done, and that of all jobs together.
+        step, steps: the number of steps done, and the number of steps of all jobs together.
         problem: the error that ended the jobs before the last step. None if there was no error, or they were stopped.
         fault: if a bug of the app ended the jobs, its number in the log; otherwise empty.
     """
@@ -68,7 +68,7 @@ class Background:
 
     @property
     def place(self) -> int:
-        """The place of the computation in the line of those that wait, counted from 1; 0 if it does not wait."""
+        """The place of the computation in the queue of waiting computations, counted from 1; 0 if it does not wait."""
         with _MOVED:
             if self._runs.is_set() or self not in _LINE:
                 return 0

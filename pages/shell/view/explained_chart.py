@@ -75,7 +75,7 @@ def show_explained(
 
 def show_computation(key: str, cell: Cell | None, explain: Callable[[Cell], None], hint: bool = True, place: Any = st) -> None:
     """Draw how the number of the open cell of a chart was computed, and how to close it. The arguments are those of
-    `show_explained`; if no cell is open, the hint says that a click opens one."""
+    `show_explained`; if no cell is open, the hint tells that a click opens one."""
     words = text("common")
     if cell is not None:
         with card(f"explained-{key}", place):

@@ -209,7 +209,7 @@ def read_texts(view: View, batch: bool = False) -> None:
 
 
 def unreadable(view: View, batch: bool = False) -> bool:
-    """Whether the first text of a view cannot be read, or with `batch` any text."""
+    """Whether the model cannot read the first text of a view (model and texts), or with `batch` any of its texts."""
     try:
         read_texts(view, batch)
     except InputError:
@@ -218,8 +218,8 @@ def unreadable(view: View, batch: bool = False) -> bool:
 
 
 def read_text(view: View, side: Side, item: int, batch: bool) -> Encoding:
-    """The tokens and ids of a text. Raises an `InputError` if the model cannot read it; in a batch of several texts, the error
-    names the text by its number."""
+    """The tokens and ids of the text `item` (from 0) on a side. Raises an `InputError` if the model cannot read it; in a batch
+    of several texts, the error names the text by its number."""
     try:
         return view.encoding(side, item)
     except InputError as error:

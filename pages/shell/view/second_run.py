@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class SecondRun:
-    """A run to compare with that of the sidebar. `view`: its model and texts; `asked`: the settings that differ."""
+    """A run to compare with the sidebar's run. `view`: its model and texts; `asked`: the settings that differ."""
 
     view: View
     edits: Edits

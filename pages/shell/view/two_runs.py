@@ -60,7 +60,7 @@ def show_two_runs(
 
 
 def difference_of(view: View, shown: Trace, second: SecondRun) -> Difference:
-    """The second run, B, minus the run of the first text of `view`, A.
+    """The tensors of the second run, B, minus those of the run of the first text of `view`, A.
 
     Args:
         shown: A's trace as the page draws it. If its tokens are whole words, so are those of the difference.

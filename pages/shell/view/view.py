@@ -242,5 +242,5 @@ def _check_length(side: Side, typed: str | Answer | None) -> None:
 
 
 def sizes_of(model: str) -> dict[str, Any]:
-    """The variant and the sizes that are set for the model `own-sizes`, by their names in a link; empty for any other model."""
+    """The variant and the sizes that are set for the model `own-sizes`, by their names in a URL; empty for any other model."""
     return {name: st.session_state[name] for name in ("variant", *FIELDS)} if model == OWN_SIZES else {}
