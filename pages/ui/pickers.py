@@ -179,7 +179,7 @@ def slide(
     label: str, least: int | float, most: int | float, first: int | float, step: int | float, key: str, help: str | None = None
 ) -> int | float:
     """Draw a slider from `least` to `most`, and return its number; `first` is the default. The number is an integer if the
-    limits, the default and the step are integers. The URL contains a number other than `first`."""
+    limits, the default and the step are integers. Only a number other than `first` is in the URL."""
     whole = all(isinstance(value, int) for value in (least, most, first, step))
 
     def read(asked: str | None) -> int | float:

@@ -149,7 +149,7 @@ def take_seat(place: Seat | None = None) -> None:
 
 
 def refuse(error: LessonError) -> None:
-    """Leave the session's class, if any, and store the `error` by which the class in the URL could not be joined."""
+    """Leave the session's class, if any, and store the `error` that says why the URL's class could not be joined."""
     take_seat()
     st.session_state[PROBLEM] = error
 

@@ -209,7 +209,7 @@ def read_texts(view: View, batch: bool = False) -> None:
 
 
 def unreadable(view: View, batch: bool = False) -> bool:
-    """Whether the model cannot read the first text of a view (model and texts), or with `batch` any of its texts."""
+    """Whether the model cannot read the first text of a view (model and texts), or with `batch` any of its typed texts."""
     try:
         read_texts(view, batch)
     except InputError:
