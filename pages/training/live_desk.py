@@ -136,7 +136,8 @@ class Desk:
         LINE.enter(training)
 
     def keep_models(self) -> None:
-        """Make a secret key for this session, with which a reloaded page finds its models. Call it after a model was added."""
+        """Give the session a secret key, unless it has one, by which a reloaded page finds its models. Call after adding
+        one."""
         self.name = self.name or secrets.token_urlsafe(16)
 
     def come_back(self, name: str) -> bool:
