@@ -14,7 +14,8 @@ from jaxtyping import install_import_hook
 ROOT = Path(__file__).parents[1]
 # No time limit for an example, and the same examples each time: a busy machine or a rare value must not fail another change.
 # HEADLIGHT_FUZZ draws new ones (tests/fuzz/hostile.py).
-settings.register_profile("headlight", deadline=None, derandomize="HEADLIGHT_FUZZ" not in os.environ)
+FUZZ = "HEADLIGHT_FUZZ" in os.environ
+settings.register_profile("headlight", deadline=None, derandomize=not FUZZ, max_examples=100 if FUZZ else 40)
 settings.load_profile("headlight")
 
 install_import_hook(

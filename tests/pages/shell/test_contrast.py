@@ -37,8 +37,8 @@ LINKS = (
     "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )
-# The links that only `.ci/run all` opens: the others have the same kinds of text.
-SELDOM = tuple(link for link in LINKS if link.startswith(("lessons", "positions", "masks", "patching")) or "part=" in link)
+# The links that are opened in every run. `.ci/run all` opens the others, too: each takes several seconds.
+ALWAYS = tuple(link for link in LINKS if link.startswith(("?", "layers", "decoding")) and "part=" not in link)
 # The links that are opened with the parts below the first screen, too. Together they have every kind of chart.
 WHOLE = tuple(link for link in LINKS if link.startswith(("tokens", "masks", "attention", "layers")))
 # The findings of axe-core that are serious or critical, each with the first elements: [rule, elements].
@@ -141,7 +141,7 @@ def contrast(one: str, other: Sequence[float]) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("link", [pytest.param(link, marks=[pytest.mark.slow] * (link in SELDOM)) for link in LINKS])
+@pytest.mark.parametrize("link", [pytest.param(link, marks=[pytest.mark.slow] * (link not in ALWAYS)) for link in LINKS])
 def test_a_page_is_accessible(visitor: Visitor, link: str) -> None:
     page = visitor.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

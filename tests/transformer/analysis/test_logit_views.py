@@ -98,7 +98,7 @@ def test_the_computation_of_a_cell_of_the_lens_ends_in_its_numbers(norm_first: b
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @given(seed=st.integers(0, 20), token=st.integers(0, 9), against=st.none() | st.integers(0, 9), final=st.booleans())
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_contributions_add_up_to_the_logit(
     preset: str, norm_first: bool, seed: int, token: int, against: int | None, final: bool
 ) -> None:

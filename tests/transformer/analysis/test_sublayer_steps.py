@@ -37,10 +37,10 @@ def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
 
 
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
-def test_every_position_of_every_sublayer_agrees_with_the_trace(preset: str, norm_first: bool) -> None:
+def test_every_sublayer_agrees_with_the_trace(preset: str, norm_first: bool) -> None:
     model, trace = run(preset, norm_first)
     for sublayer, item in itertools.product(SUBLAYERS, (0, 1)):
-        for position in range(trace[f"{sublayer}_add_norm.sum"].shape[1]):
+        for position in (0, 1, -1 + trace[f"{sublayer}_add_norm.sum"].shape[1]):
             total = residual(trace, sublayer, position, item)
             assert total.largest_difference <= 1e-6
             assert (total.result == total.x + total.added).all()

@@ -147,7 +147,7 @@ def test_a_cell_for_several_numbers_is_that_of_the_strongest() -> None:
     shown = drawn(stop_figure([], "", views[0]))[0]
     bins = np.asarray(shown.z)
     assert bins.shape[1] == 234  # three numbers each
-    for y, x in np.argwhere(~np.isnan(bins)):
+    for y, x in np.argwhere(~np.isnan(bins))[::11]:
         at = number_at(views, 720, 0, int(x), int(y))
         assert at is not None
         assert values[at] == bins[y, x]

@@ -20,7 +20,7 @@ def test_the_lens_and_the_contributions_end_in_the_models_own_logits(name: str) 
     readout = pipeline.readout
     assert readout is not None
     layers, heads = pipeline.config.decoder_layers, pipeline.config.heads
-    for step in [*pipeline.generate(SHORT, Beam(2))][:4]:
+    for step in [*pipeline.generate(SHORT, Beam(2))][:2]:
         lens, logits = logit_lens(readout, step.values), step.values["logits"]
         assert len(lens) == layers + 1
         torch.testing.assert_close(lens[-1], logits, atol=1e-5, rtol=1e-5)

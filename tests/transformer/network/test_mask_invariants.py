@@ -22,7 +22,7 @@ from transformer.tracing.paths import Kind
 from transformer.tracing.phrases import interventions
 from transformer.training.recipe import RECIPES
 
-EXAMPLES = 8
+EXAMPLES = 4
 # The phase that explains a failure is left out, because its line tracer takes minutes for a forward pass.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 FEW = settings(max_examples=EXAMPLES, deadline=None, phases=PHASES)

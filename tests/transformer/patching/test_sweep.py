@@ -93,7 +93,7 @@ def test_patching_a_run_into_itself_moves_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_places_that_are_equal_in_both_runs_move_nothing_if_they_are_run(name: str) -> None:
     pair = pair_of(loud(**SIZES | MODELS[name]), SOURCES[0], row=None)
-    for what, direction, each in itertools.product(WHATS, DIRECTIONS, (False, True)):
+    for what, (direction, each) in itertools.product(WHATS, zip(DIRECTIONS, (False, True), strict=True)):
         _, places = all_places(pair, Swap(what), each)
         moved = changes(Bench(pair, Swap(what), direction, 8), places)
         assert moved == {metric: dict.fromkeys(places, 0.0) for metric in METRICS}

@@ -16,7 +16,7 @@ from transformer.tasks import TASKS, Pair, Split, Task
 from transformer.tasks.english_french import UNKNOWN_NAME
 from transformer.text.vocabulary import Vocabulary
 
-SAMPLES = 2_000
+SAMPLES = 1_000
 MOST_SAMPLES = 30_000
 # Share of the vocabulary that may be missing in so many samples: forms that are rare in the language and in the training.
 RARE = {"english-french": 0.05}

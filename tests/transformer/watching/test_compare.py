@@ -221,6 +221,7 @@ def test_a_mistake_in_one_place_has_this_place(wrong: str, name: str, where: str
     assert where in found.reasons[0].where
 
 
+@pytest.mark.slow
 def test_a_mistake_of_a_part_is_not_undone_by_another() -> None:
     """No activation in the encoder, and no scaling in cross-attention; the first could also be everywhere, and undone later."""
     mine, ours = both(
