@@ -18,7 +18,7 @@ from transformer.analysis.checks import check_ids, check_number, check_own_netwo
 from transformer.analysis.word_trace import Group, row_groups
 from transformer.errors import InputError
 from transformer.network.tap import Edit, as_edits, tracing
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.generate import greedy
 from transformer.pipeline.pipeline import Pipeline
 from transformer.pipeline.protocol import TextPipeline
 from transformer.text.pieces import joined_label

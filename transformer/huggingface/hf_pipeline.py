@@ -20,8 +20,7 @@ from transformer.network.tap import Edit, as_edits, tracing
 from transformer.pipeline.agreement import Agreement, check_sides
 from transformer.pipeline.answer import Answer, Source, Target, listed_texts, several
 from transformer.pipeline.card import Card
-from transformer.pipeline.decoding.answers import greedy, limited
-from transformer.pipeline.decoding.generate import DecodingStep, generate
+from transformer.pipeline.decoding.generate import DecodingStep, generate, greedy, limited
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import CHARACTERS_PER_TOKEN, NO_TEXT, TOO_MANY_CHARACTERS, Encoding, padded

@@ -24,8 +24,7 @@ from transformer.pipeline.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from transformer.pipeline.decoding.answers import greedy, limited
-from transformer.pipeline.decoding.generate import DecodingStep, generate
+from transformer.pipeline.decoding.generate import DecodingStep, generate, greedy, limited
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor
 from transformer.pipeline.decoding.methods import Method
 from transformer.pipeline.encoding import Encoding, encode, padded

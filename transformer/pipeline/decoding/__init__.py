@@ -7,5 +7,5 @@
         step.hypotheses                   # the tokens that were chosen
 
 The module `logits_processors` changes the distribution, `methods` chooses tokens from it, `generate` yields the steps,
-`generation` collects all steps of one answer, and `answers` has greedy decoding of a batch.
+`cached_edits` decides whether a key–value cache can be used, and `generation` collects all steps of one answer.
 """

@@ -1,7 +1,8 @@
-"""`generate`: an answer one step at a time, with the distributions, partial answers and tensors of each step."""
+"""`generate`: an answer one step at a time, with the distributions, partial answers and tensors of each step. `greedy`: only
+the ids of an answer."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +17,12 @@ from transformer.errors import InputError
 from transformer.network.config import NetworkConfig
 from transformer.network.masks import Mask
 from transformer.network.tap import Edit, Recording, Scope, Tap, as_edits
+from transformer.pipeline.decoding.cached_edits import fits_cache
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor, as_logits_processors
 from transformer.pipeline.decoding.methods import Beam, Greedy, Hypothesis, Method
 from transformer.text.vocabulary import known_ids
-from transformer.tracing.interventions import Ablate, Replace, Scale
-from transformer.tracing.paths import Kind, check_index, find_tap
-from transformer.validation import checked
+from transformer.tracing.paths import Kind, check_index
+from transformer.validation import checked, within
 
 # Names of the first two stages; the others are logits processors.
 OWN, ALLOWED = "own", "allowed"
@@ -153,6 +154,20 @@ class DecodingStep:
         return torch.stack([self.values[path][row, :, -1] for path in paths])
 
 
+class GeneratedIds(NamedTuple):
+    """The token ids that greedy decoding wrote for a batch.
+
+    Attributes:
+        ids: for each batch item, the written ids, without `<sos>` and `<eos>`.
+        ended: for each batch item, True if it ended with `<eos>`, False if it was stopped at the limit.
+        log_probabilities: for each batch item, the log-probability in nats of each written id, and of `<eos>` if it ended.
+    """
+
+    ids: list[list[int]]
+    ended: list[bool]
+    log_probabilities: list[list[float]]
+
+
 def generate(
     model: Network,
     source: Int[Tensor, "batch source"] | None,
@@ -268,6 +283,57 @@ def generate(
     return steps()
 
 
+def limited(limits: Iterable[int], max_new_tokens: int | None) -> list[int]:
+    """The limit on the tokens of each answer of a batch: its own limit, or `max_new_tokens` if that is less.
+
+    Args:
+        limits: for each text, the most tokens that its answer may have.
+        max_new_tokens: the limit of the caller for all answers; None for no such limit.
+
+    Raises:
+        ConfigError: `max_new_tokens` is not a whole number from 1.
+    """
+    if max_new_tokens is None:
+        return [*limits]
+    most = checked("max_new_tokens", max_new_tokens, int)
+    within("max_new_tokens", most, 1)
+    return [min(limit, most) for limit in limits]
+
+
+def greedy(
+    model: Network,
+    source: Int[Tensor, "batch source"] | None,
+    sos: int,
+    eos: int,
+    max_new_tokens: int,
+    suppress: Sequence[int] = (),
+    edits: Sequence[Edit] = (),
+    forced: Mapping[int, int] | None = None,
+    prompt: Int[Tensor, "batch length"] | None = None,
+) -> GeneratedIds:
+    """The token ids that greedy decoding writes: the most probable token is appended to the decoder's input until that token
+    is `<eos>`, or the answer has `max_new_tokens` tokens. Arguments and errors are those of `generate`."""
+    steps = generate(
+        model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
+    )
+    ids: list[list[int]] = []
+    ended: list[bool] = []
+    log_probabilities: list[list[float]] = []
+    for step in steps:
+        if not ids:
+            ids, log_probabilities = [[] for _ in step.input_ids], [[] for _ in step.input_ids]
+            ended = [False] * len(step.input_ids)
+        for hypothesis in step.hypotheses:
+            if hypothesis.ended:
+                ended[hypothesis.row] = True
+            elif step.room:
+                ids[hypothesis.row].append(hypothesis.token)
+            else:
+                continue
+            log_probabilities[hypothesis.row].append(hypothesis.log_probability)
+    return GeneratedIds(ids, ended, log_probabilities)
+
+
 def _forced(forced: Mapping[int, int], vocab: int) -> dict[int, int]:
     for index, token in forced.items():
         whole = all(isinstance(value, Integral) and not isinstance(value, bool) for value in (index, token))
@@ -286,33 +352,3 @@ def _stages(
     for processor in logits_processors:
         stages.append(Stage(processor, processor.apply(stages[-1].logits)))
     return tuple(stages)
-
-
-def fits_cache(model: Network, edits: Sequence[Edit]) -> bool:
-    """Whether a key–value cache gives the right result with these edits: whether they have the same effect on a new position
-    alone as on all positions so far.
-
-    True for edits of the encoder, and for edits that treat all target positions alike: `Ablate`, `Scale` without positions, and
-    `Replace` by a decoder tensor with the same axes (but not by the tap `split`). False for all other edits: with an edit of
-    the target mask, a position may attend to a later position; positions and values of an edit are indexed along the whole
-    target.
-    """
-    return all(_fits_cache(model, edit) for edit in edits)
-
-
-def _fits_cache(model: Network, edit: Edit) -> bool:
-    path = edit.place(model)
-    if path.startswith(("encoder", "source")):
-        return True
-    if path == "target_mask":
-        return False
-    if isinstance(edit, Replace):
-        by = find_tap(model.taps, edit.by, "output")
-        same = _axes(model, by) == _axes(model, path)
-        return same and by.startswith("decoder") and not by.endswith(".split")
-    return isinstance(edit, Ablate) or (isinstance(edit, Scale) and edit.positions is None)
-
-
-def _axes(model: Network, path: str) -> list[str]:
-    """The axes of a tap. `query` is returned as `target`, because a query of the decoder is a position of the target."""
-    return ["target" if axis == "query" else axis for axis in model.taps[path].axes]

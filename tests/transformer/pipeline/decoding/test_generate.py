@@ -19,7 +19,8 @@ from tests.transformer.small import PAD, SOURCE, VARIANTS, small
 from transformer import Pipeline
 from transformer.errors import InputError
 from transformer.network.tap import Edit, watched
-from transformer.pipeline.decoding.generate import ALLOWED, OWN, fits_cache, generate
+from transformer.pipeline.decoding.cached_edits import fits_cache
+from transformer.pipeline.decoding.generate import ALLOWED, OWN, generate
 from transformer.pipeline.decoding.generation import Generation
 from transformer.pipeline.decoding.logits_processors import LogitsProcessor, MinP, Temperature, TopK, TopP
 from transformer.pipeline.decoding.methods import Beam, Greedy, Sample

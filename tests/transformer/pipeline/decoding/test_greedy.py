@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tests.transformer.small import PAD, VARIANTS, padded, small
 from transformer.network.model import Transformer
-from transformer.pipeline.decoding.answers import greedy
+from transformer.pipeline.decoding.generate import greedy
 
 SOS, EOS = 1, 2
 
