@@ -315,7 +315,8 @@ class Walker(Visitor):
                 self.plays = False  # a run of the whole page ends the timers of its fragments
 
     def at(self, query: str) -> "Walker":
-        self.open(f"layers?{query}")
+        """Open the page at the query parameters, with the list of stops, which is below the first screen."""
+        self.open(f"layers?{query}", whole=True)
         self.root = self.page.locator(".st-key-walk_picture .chart")
         expect(self.root).to_have_attribute("data-state", "drawn")
         return self

@@ -208,15 +208,15 @@ def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_siz
     formula = page.locator(".katex-display").first
     expect(formula).not_to_have_attribute("tabindex", "0")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
-    expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
+    expect(formula).to_have_attribute("tabindex", "0")
     # What it holds becomes narrower and wider, and the box stays as it is.
     narrow = (
         "width => { document.querySelector('.katex-display .base').style.cssText = `width: ${width}; display: inline-block` }"
     )
     page.evaluate(narrow, "10px")
-    expect(formula).not_to_have_attribute("tabindex", "0", timeout=1000)
+    expect(formula).not_to_have_attribute("tabindex", "0")
     page.evaluate(narrow, "900px")
-    expect(formula).to_have_attribute("tabindex", "0", timeout=1000)
+    expect(formula).to_have_attribute("tabindex", "0")
     # A formula that comes while something plays, and hides what is too high: nothing of it can be scrolled to.
     page.evaluate("""() => {
         setInterval(() => document.querySelector('h1').append(document.createElement('i')), 50);
@@ -227,7 +227,7 @@ def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_siz
         for (const box of [wide, high]) box.removeAttribute('tabindex');
         document.querySelector('.stMain .stMarkdown').append(wide, high);
     }""")
-    expect(page.locator(".katex-display", has_text="xxxxx")).to_have_attribute("tabindex", "0", timeout=5000)
+    expect(page.locator(".katex-display", has_text="xxxxx")).to_have_attribute("tabindex", "0")
     assert page.locator(".katex-display:has(> div)").get_attribute("tabindex") is None
 
 
