@@ -20,7 +20,7 @@ from pages.ui.text import text
 from transformer.analysis.leaks import Leak, append_padding, change_later, fill_padding, padded_answer
 from transformer.figures.mask_conventions_figures import written_number
 from transformer.figures.whatif_figures import probability_change
-from transformer.text.pieces import joined_label
+from transformer.text.pieces import BYTE, joined_label
 from transformer.tracing.phrases import interventions
 
 LEAKS_HEIGHT = 480  # height in px of the two runs side by side
@@ -41,9 +41,10 @@ def show_future(batch: Batch, joined: bool) -> None:
     # The pickers are below the picture, because on a phone the picture should be on the first screen.
     picture = st.container()
     with st.container(horizontal=True):
-        position = pick_position(
-            words["change"], tokens, "position", range(1, len(tokens)), len(tokens) - 1, words["change_help"], as_list=False
-        )
+        positions = range(1, len(tokens))
+        # A piece that is one byte of a character says nothing to a reader.
+        last = next((index for index in reversed(positions) if not BYTE.fullmatch(tokens[index])), positions[-1])
+        position = pick_position(words["change"], tokens, "position", positions, last, words["change_help"], as_list=False)
         others = _others(batch, position)
         first = next((token for token in target if token in others), others[0])
         options = list(pipeline.vocabulary("target").tokens_of(others))

@@ -27,7 +27,7 @@ from pages.ui.compat import key_class
 from pages.ui.component import BARS_STYLE, PLAYBACK_STYLE, is_index, mounted, parcel, sent
 from pages.ui.escaping import quoted
 from pages.ui.export_menu import download, saving
-from pages.ui.format import fixed, whole
+from pages.ui.format import fixed, share, whole
 from pages.ui.pickers import kept_number
 from pages.ui.text import text
 from pages.ui.weights_table import weights_table
@@ -86,6 +86,10 @@ def _caption(film: Film) -> str:
         says.append(words["film_smoothing"].format(least=fixed(least, 2)))
     if recipe.get("hard"):
         says.append(words["film_hard"].format(step=whole(recipe["hard_from"]), drawn=recipe["hard"]))
+    if recipe.get("as_typed"):
+        says.append(words["film_as_typed"].format(step=whole(recipe["hard_from"]), share=share(recipe["as_typed"])))
+    if recipe.get("pieces"):  # it learned from a file, in which a sentence can have several translations
+        says.append(words["film_translations"])
     return " ".join(says)
 
 

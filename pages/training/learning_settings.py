@@ -38,7 +38,8 @@ def show_schedule(frames: Frames, frame: int) -> None:
         warmup=whole(recipe.warmup), rate=number(recipe.learning_rate, 3), steps=whole(again)
     )
     if recipe.hard_rate:
-        caption += " " + words["rate_again"].format(
+        again_for = "rate_as_typed" if recipe.as_typed else "rate_again"
+        caption += " " + words[again_for].format(
             rate=number(recipe.hard_rate, 3), again=whole(again), steps=whole(recipe.steps)
         )
     st.markdown(caption)

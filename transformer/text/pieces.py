@@ -21,8 +21,10 @@ def _byte_letters() -> dict[str, int]:
 BYTE = re.compile("<0x([0-9A-F]{2})>")
 BYTES = _byte_letters()
 BYTE_SPACE = "Ġ"
-# The parts of an emoji: the sign that joins two emoji to one, the colours of skin, and the letters of which two make a flag.
+# The parts of an emoji: the sign that joins two emoji to one, the colours of skin, the letters of which two make a flag, and
+# invisible letters that name the region of a flag.
 JOINER, SKIN, FLAGS = "\u200d", "🏻🏼🏽🏾🏿", "".join(map(chr, range(0x1F1E6, 0x1F200)))
+REGION = "".join(map(chr, range(0xE0020, 0xE0080)))
 # Control characters → their pictures, such as `␛`. Control characters are invisible, and an SVG file must not contain them.
 PICTURES = {code: 0x2400 + code for code in range(32)} | {ord("\n"): "⏎", 0x7F: "␡"}
 
@@ -71,14 +73,17 @@ def word_numbers(pieces: Iterable[str | None], byte_letters: bool = False) -> tu
     """
     listed = [*pieces]
     numbers: list[int | None] = []
-    number, before = -1, ""
+    number, word = -1, ""  # the word so far
     for piece, (text, is_inside) in zip(listed, _characters(listed), strict=True):
         if piece is None:
             numbers.append(None)
-        else:
-            number += not (before and (is_inside or _goes_on(text, before, byte_letters)))
+            word = ""
+        elif not (word and is_inside):
+            goes_on = word and _goes_on(text, word, byte_letters)
+            number, word = (number, word + text) if goes_on else (number + 1, text)
             numbers.append(number)
-        before = text
+        else:
+            numbers.append(number)
     return tuple(numbers)
 
 
@@ -100,17 +105,18 @@ def _characters(pieces: Sequence[str | None]) -> list[tuple[str, bool]]:
     return found
 
 
-def _goes_on(piece: str, before: str, byte_letters: bool) -> bool:
-    """Whether a piece continues the word of the piece before it: any piece after a lone `▁`; a letter or digit after another
-    one (with `byte_letters`, also any sign outside ASCII); or a joined sign, such as an accent or a part of an emoji."""
-    if before == SPACE:
+def _goes_on(piece: str, word: str, byte_letters: bool) -> bool:
+    """Whether a piece continues a word: any piece after a lone `▁`; a letter or digit after another one (with `byte_letters`,
+    also any sign outside ASCII); or a joined sign, such as an accent or a part of an emoji."""
+    if word == SPACE:
         return True
     if not piece or piece.startswith((SPACE, BYTE_SPACE)):
         return False
-    first, last = piece[0], before[-1]
+    first, last = piece[0], word[-1]
     if all(_is_letter(sign) or (byte_letters and sign > "\x7f") for sign in (first, last)):
         return True
-    return first == JOINER or last == JOINER or first in SKIN or _is_mark(first) or (first in FLAGS and last in FLAGS)
+    half_a_flag = (len(word) - len(word.rstrip(FLAGS))) % 2 == 1
+    return JOINER in (first, last) or first in SKIN + REGION or _is_mark(first) or (first in FLAGS and half_a_flag)
 
 
 def _is_letter(sign: str) -> bool:

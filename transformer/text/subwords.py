@@ -23,10 +23,10 @@ PIECES = "pieces"  # the name of the tokenizer
 MARKS = (PAD, SOS, EOS)
 BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 FIRST = (*MARKS, *BYTE_PIECES)  # the tokens with which each vocabulary of pieces starts
-# Characters that are in a text only by mistake: control characters and halves of surrogate pairs, which become spaces, and
-# signs without width that divide words, which are removed.
+# Characters that are not read: control characters and halves of surrogate pairs, which become spaces; and signs without width
+# that divide words or set the writing direction, which are removed.
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+")
-DIVIDERS = re.compile("[\xad\u200b\u2060\ufeff]+")
+DIVIDERS = re.compile("[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+")
 TOO_LONG = "Your {side} has {{count}} pieces of words; this model reads up to {{most}}."
 MOST_KEPT = 20_000  # words whose pieces are remembered
 LONGEST_RUN = 100  # characters; the time to join a run grows with the square of its length
@@ -34,7 +34,7 @@ LONGEST_RUN = 100  # characters; the time to join a run grows with the square of
 
 def typed(text: str) -> str:
     """`text` with composed accents (NFC), straight apostrophes and single spaces, without control characters and without
-    invisible characters that divide words, such as zero-width spaces. Upper case stays. The result is empty if nothing in
+    invisible characters that divide words or set the writing direction. Upper case stays. The result is empty if nothing in
     `text` is visible.
 
     Raises:

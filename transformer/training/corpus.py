@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import random
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -145,7 +146,7 @@ def read_corpus(path: Path) -> list[Sentence]:
                     raise InputError("Line {number} of {name!r} has no tab.", number=number, name=path.name)
                 if all(texts):
                     translations.setdefault(texts[0], {})[texts[1]] = None
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise InputError("The file {name!r} cannot be read ({problem}).", name=path.name, problem=str(error)) from None
     return [Sentence(source, tuple(targets)) for source, targets in translations.items()]
 

@@ -20,6 +20,7 @@ from pages.ui.text import text
 from transformer import HeadlightError, InputError, Trace
 from transformer.pipeline.pipeline import MAX_UNTRAINED_TOKENS, Answer, Encoding, Side
 from transformer.pipeline.untrained import Untrained
+from transformer.training.recipe import RECIPES
 
 # Session key: the place for the result of a comparison, and the arguments of `_say_agreement`.
 AGREEMENT = "agreement_place"
@@ -160,9 +161,10 @@ def _note_untrained(view: View) -> None:
     words = text("common")
     if isinstance(view.key, Untrained):
         st.markdown(words["untrained"].format(most=MAX_UNTRAINED_TOKENS))
-    elif snapshot_of(view.model) or view.model in own_models():
+    elif (snapshot := snapshot_of(view.model)) or view.model in own_models():
         recipe, pairs = view.pipeline.card.recipe, view.pipeline.card.trained_on
-        steps, batch = recipe.get("steps"), recipe.get("batch")
+        # A snapshot may be older than the last steps of its model's recipe.
+        steps, batch = RECIPES[snapshot[0]].steps if snapshot else recipe.get("steps"), recipe.get("batch")
         if isinstance(steps, int) and isinstance(batch, int) and batch > 0 and pairs < steps * batch:
             name = "unfinished" if pairs else "not_begun"
             st.markdown(words[name].format(step=whole(pairs // batch), steps=whole(steps)))

@@ -1,5 +1,6 @@
 """Notes about the typed texts: a text cannot be read, has unknown tokens, or is unlike the training texts."""
 
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -94,7 +95,7 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
     typed = view.sources[item]
     if view.model.partition("@")[0] == FROM_SENTENCES and typed.isupper() and len(typed.split()) > 1:
         full = words["only_capitals_full"].format(model=literal(view.model))
-        written = typed.capitalize() if item == 0 else None
+        written = as_sentences(typed) if item == 0 else None
         notes.append(Note(words["only_capitals"], full, ":material/match_case:", instead=written))
     length = len(source.typed)
     if pipeline.trained and length > pipeline.card.longest:
@@ -102,6 +103,11 @@ def _of_text(view: View, item: int, first: bool) -> list[Note]:
         says = words["longer"].format(which=which, length=length, longest=pipeline.card.longest)
         notes.append(Note(says, says, ":material/straighten:"))
     return notes
+
+
+def as_sentences(text: str) -> str:
+    """An English text in small letters, with a capital at the start of each sentence and in the word I. Names stay small."""
+    return re.sub(r"(?:^|[.!?…]\s+)\w|\bi\b", lambda found: found[0].upper(), text.lower())
 
 
 def _about_unknown(side: Side, unknown: tuple[Unknown, ...], read: str, number: int | None, strange: bool = False) -> Note:

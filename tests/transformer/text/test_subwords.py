@@ -39,6 +39,7 @@ PIECES = Subwords((*FIRST, *"abdehilnorstw'", "▁", "▁t", "he", "▁the", "lo
         ("10", ["▁", "<0x31>", "<0x30>"]),
         ("", []),
         (" \u200b ", []),
+        ("\u200fthe\u202e", ["▁the"]),
         ("é", ["▁", "<0xC3>", "<0xA9>"]),
     ],
 )
@@ -75,6 +76,14 @@ def test_a_word_is_its_pieces_and_a_sign_is_a_word():
     ids = [PIECES.sos, *PIECES.ids(pieces), PIECES.eos, PIECES.pad]
     assert PIECES.words_of(ids) == (None, 0, 1, 1, 2, 3, 4, 4, 4, 4, None, None)
     assert joined_label(["▁", "<0xC3>", "<0xA9>", "he"]) == "éhe"
+
+
+@pytest.mark.parametrize("words", [["🇫🇷", "🇬🇧", "🇫"], ["🏴\U000e0067\U000e0062\U000e007f"], ["👩\u200d🍳", "a"]])
+def test_all_parts_of_a_flag_or_an_emoji_are_one_word(words: list[str]):
+    pieces = PIECES.split("".join(words))
+    numbers = PIECES.words_of(PIECES.ids(pieces))
+    joined = [[piece for piece, number in zip(pieces, numbers, strict=True) if number == word] for word in range(len(words))]
+    assert [*map(joined_label, joined)] == words
 
 
 def test_a_long_word_takes_little_time_because_its_runs_are_short():

@@ -7,6 +7,7 @@ from benchmarks.app_server import ROOT
 from pages.shell.frame.navigation import page_files
 from pages.shell.view.answer_line import shaded
 from pages.shell.view.view import View
+from pages.ui.format import whole
 from pages.ui.limits import SENTENCES
 from pages.ui.text import text
 from tests.pages.apps import HOME, notes, on_page, shown, shown_errors
@@ -14,6 +15,7 @@ from tests.pages.visitor import Visitor
 from transformer import Vocabulary
 from transformer.pipeline import pipeline as pipelines
 from transformer.pipeline.answer import Answer
+from transformer.training.recipe import RECIPES
 
 ATTENTION = "pages/attention/page.py"
 # Pages that draw the run of the sidebar.
@@ -36,6 +38,12 @@ def test_a_model_whose_training_was_not_finished_says_so(step: int, name: str) -
     notes = {each: words[each].format(step=step, steps="4,000") for each in ("not_begun", "unfinished")}
     shown_notes = {each for each, says in notes.items() if says in [markdown.value for markdown in app.main.markdown]}
     assert shown_notes == {name} - {""}
+
+
+def test_a_snapshot_that_is_older_than_the_last_steps_of_its_recipe_names_all_steps() -> None:
+    app = on_page(HOME, model="everyday@000300", source="I see.")
+    says = text("common")["unfinished"].format(step=300, steps=whole(RECIPES["everyday"].steps))
+    assert says in [markdown.value for markdown in app.main.markdown]
 
 
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
