@@ -15,8 +15,8 @@ from transformer.figures.whatif_figures import probability_change
 
 
 def show_edited_output(view: View, trace: Trace, edits: tuple[Intervention, ...]) -> None:
-    """Draw the answers without and with the edits, and the probability of each label. For a model that outputs vectors, write
-    only the cosine between its last vectors without and with edits."""
+    """Draw the answers without and with the edits. For a model that classifies texts, also draw the probability of each label.
+    For a model that outputs vectors, write only the cosine between its last vectors without and with edits."""
     words, kind, again = text("whatif"), view.pipeline.output_kind, view.forced().trace(edits)
     if kind == "vectors":
         _show_turned(view, trace, again)

@@ -85,8 +85,8 @@ def lines(
 def lines_data(
     shape: Sequence[int], queries: Sequence[str], keys: Sequence[str], state: LinesState, head: int | None
 ) -> dict[str, Any]:
-    """The data for `lines.js` except the weights: tokens, colours, words and the initial `state`. The other arguments are as
-    for `lines`; `shape` is the shape of the weights."""
+    """The data for `lines.js` except the weights: tokens, colours, words and the initial `state`. `shape` is that of the
+    weights, [head, query, key]; `queries` and `keys` are the tokens; `head` is the picked head, from 0, or None."""
     return {
         "shape": [int(size) for size in shape],
         "queries": [str(token) for token in queries],

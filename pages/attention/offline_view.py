@@ -29,7 +29,8 @@ BODY = Markup("""<h1>{title}</h1>
 def offline_view(view: View, shown: Trace, kind: str, layer: int, head: int, state: LinesState) -> str:
     """An HTML page that works without a server: all heads of one `kind` of attention, such as `cross`, as small heatmaps, and
     the weights of the picked layer as lines, at first with the choices in `state`. `shown` is the trace of the run, of tokens
-    or of whole words. `layer` and `head` are counted from 0."""
+    or of whole words; `view` has the names of the model and of the text. `layer` and `head`, from 0, are the head picked at
+    first."""
     words = text("attention")
     saved = words["saved_view"]
     queries, keys = map_names(view, shown, kind)

@@ -61,7 +61,8 @@ class Run:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that the model uses while it writes. The first reads the text."""
+        """The kinds of attention that the model uses while it writes: cross-attention, which reads the text, and the decoder's
+        self-attention. A decoder alone has only self-attention."""
         return (Kind.CROSS, Kind.DECODER) if len(self.pipeline.stacks) > 1 else (Kind.DECODER,)
 
     @property
@@ -162,8 +163,9 @@ def without_special_tokens(run: Run, made: Hypothesis) -> bool:
 
 
 def player_steps(run: Run, layer: int, head: int | None, of: Sequence[Group] = ()) -> list[dict[str, Any]]:
-    """The steps of the answer for `player.js`, with the attention of a layer and a head; a head of None is the mean over the
-    heads. `of` has the positions of each word's pieces if the text is shown in words; otherwise it is empty."""
+    """The data from which `player.js` draws an answer: for each step, a dictionary with the tokens read, the written token, the
+    bars of the most probable tokens, and the attention of a layer and a head; a head of None is the mean over the heads. `of`
+    has the positions of each word's pieces if the text is shown in words; otherwise it is empty."""
     sent, read = [], run.tokens_of(run.step(run.chain[-1]).input_ids[run.chain[-1].row].tolist())
     crossed = len(run.pipeline.stacks) > 1
     kind, columns = ("cross", None) if crossed else ("decoder", len(joined_tokens(run.given, of)))

@@ -27,9 +27,9 @@ Place = tuple[int, int, int]
 def show_tensors(
     title: str, views: list[TensorView], cell_size: int, key: str, alt: str, explain: Callable[[TensorView, Place], None]
 ) -> None:
-    """Draw tensors side by side. A click on a cell calls `explain`, which draws below them, with the tensor and the place
-    (tile, row, column) of the cell's number. If a cell stands for several numbers, this is the number of greatest magnitude.
-    `title` is written above the tensors, `cell_size` is in px, and `key` and `alt` are as for `pages.ui.charts.show`."""
+    """Draw tensors side by side, below `title`. A click on a cell calls `explain`, which draws below them, with the tensor and
+    the place of the cell's number, or of its number of greatest magnitude: tile (matrix of one head; 0 without heads), row,
+    column. `cell_size` is in px, `key` is the chart's key, and `alt` its name for screen readers."""
     figure = tiles_figure({title: views}, cell_size, figure_labels())
 
     def number_in(cell: Cell) -> tuple[TensorView, Place] | None:
@@ -50,7 +50,7 @@ def explain_watched(watched: Watched, path: str, item: int, matrix: int, view: T
     Args:
         path, item: the path of the tensor, and the index of the text in the batch.
         view, matrix: the drawn matrix, and its index among the matrices of the tensor, counted from 0.
-        at: the tile, the row and the column of the value in the view.
+        at: the tile (matrix of one head; 0 without heads), the row and the column of the value in `view`.
     """
     _, row, column = at
     # A matrix of heads × dimensions is drawn as a tile for each head. `watched_number` does not compute such a matrix again.
@@ -75,7 +75,7 @@ def explain_compared(path: str, ours: TensorView, theirs: TensorView | None, at:
     Args:
         ours: the tensor of our network.
         theirs: the tensor of somebody's module that was compared with `ours`; None if the module has no such tensor.
-        at: the tile, the row and the column of the number in both tensors.
+        at: the tile (matrix of one head; 0 without heads), the row and the column of the number in both tensors.
     """
     words, first = text("module")["explained"], float(ours.panel.values[at])
     place = {"path": literal(path), "place": ", ".join(named_place(ours, *at[1:]))}

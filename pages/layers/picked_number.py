@@ -43,10 +43,11 @@ def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, in
 
 
 def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView], head: int | None, key: str) -> Picked | None:
-    """Draw a line of text above the picture of a stop (a tensor and its inputs `views`). If a number is picked, the line names
-    it, with a link to its computation below the picture, because a picture can be higher than the screen. Otherwise the line
-    tells what a click does. Returns the picked number: its view, tile, row and column, from 0; None if no number is picked.
-    `head` is the head that the picture shows; None for all heads. `key` is the picture's key."""
+    """Draw a line of text above the picture of a stop (a tensor of the run): its inputs and the tensor itself, `views`. `stops`
+    has all stops by path. If a number is picked, the line names it, with a link to its computation below the picture, because a
+    picture can be higher than the screen. Otherwise the line tells what a click does. Returns the picked number: its index in
+    `views`, its tile (matrix of one head), row and column, from 0; None if no number is picked. `head` is the head that the
+    picture shows; None for all heads. `key` is the picture's key."""
     words, picked = text("walk")["number"], _picked(stop, views)
     if picked is None:
         hint = "hint_binned" if binned(views) and opened_columns(key, views) is None else "hint"

@@ -48,8 +48,9 @@ def picture(
         says: the picture in words, for screen readers.
         name: name of saved files, without suffix; by default the key.
         zooms: whether the visitor can open some columns of tensors that are too wide for one cell per number.
-        on_number: called when a cell is clicked, with its tensor and the tile (head), row and column of the cell's number; of
-            several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are opened, too.
+        on_number: called when a cell is clicked, with its tensor and the tile (matrix of one head), row and column of the
+            cell's number; of several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are
+            opened, too.
         framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
     """
     views = [*inputs, result]
@@ -135,8 +136,8 @@ def take_click(
     on_number: Callable[[TensorView, tuple[int, int, int]], None] | None,
 ) -> None:
     """After a click on a cell, call `on_number` with the number that it shows. If `zooms`, also open the columns around a cell
-    for several numbers. `shown` are the drawn views, `width` is the width of the figure in px. The other arguments are the same
-    as for `picture`."""
+    for several numbers. `shown` are the drawn views, `width` is the width of the figure in px, and `key` the picture's key.
+    `on_number` gets the tensor, and (tile, row, column) of the number; a tile is the matrix of one head."""
     sent = event(key, "click")
     view, x, y = _view_of(sent, shown), sent.get("x"), sent.get("y")
     if view is None or not (is_index(x) and is_index(y)):

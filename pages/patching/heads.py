@@ -29,7 +29,8 @@ def strongest(needs: Needs) -> Head:
 
 def show_heads(values: OfHeads, value: str, key: str, alt: str, picked: Head, from_zero: bool = False) -> None:
     """Draw a map of layers × heads for each kind of attention, with the head `picked` framed. A click on a cell picks its head.
-    `value` is the name of the numbers; `from_zero` as for `patch_grids`; `key` and `alt` as for `pages.ui.charts.show`."""
+    `value` is the name of the numbers; `from_zero`: whether none of them can be negative; `key` is the chart's key, and `alt`
+    its name for screen readers."""
     words, titles = text("patching"), text("attention")["kinds"]
     grids = [
         Grid.of(kind, of_kind[..., None], titles[kind], None, words["layer"], words["layer_and_head"], first=1)

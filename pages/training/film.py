@@ -95,8 +95,8 @@ def _caption(film: Film) -> str:
 
 def _mount_film(film: Film, view: View, kind: str, layer: int, head: int, joined: bool) -> None:
     """Send the frame at the slider to the browser, or all frames if the browser has asked for them. When the browser asks,
-    Streamlit calls only this function. The arguments are as for `show_film`. `joined`: whether pieces are joined to words
-    in the heads' pictures."""
+    Streamlit calls only this function. `layer` and `head` name the picked head, from 0. `joined`: whether pieces are joined to
+    words in the heads' pictures."""
     with turn(), explained():
         frames, frame = film.frames, pick_frame(view, film.frames)
         shown = tuple(range(len(frames.names))) if st.session_state.get(ASKED) == film.name else (frame,)

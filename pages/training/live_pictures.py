@@ -35,7 +35,7 @@ HEADS = "live_head_maps"  # not `live_heads`, because that is the key of a setti
 
 
 def show_curves(training: LiveTraining, progress: Progress) -> None:
-    """Draw the curves of a training, the menu that saves them, and the model's answer to the watched text."""
+    """Draw the curves of a training, the menu that saves them, and the model's latest answer to the text in the page's box."""
     words = text("live")
     figure = passing_chart(curve_panels, curves_of(progress), progress.steps, words["curves"]["step"])
     name = f"{model_name(training)}-{words['curves_name']}"

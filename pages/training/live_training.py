@@ -95,8 +95,8 @@ def _show_training(session_desk: Desk, watched: str, kind: str, was_busy: bool) 
 
 
 def _with_view(training: LiveTraining, progress: Progress, watched: str) -> Progress:
-    """The progress with a view of the watched text. A running training computes the view itself. For a training that has ended,
-    this function computes the view."""
+    """The progress with a view of the text `watched`: the model's answer and attention. A running training computes the view
+    itself. For a training that has ended, this function computes the view."""
     name = model_name(training)
     shown = progress.view is not None and progress.view.text == watched
     if progress.alive or shown or progress.copy is None or name not in own_models():

@@ -80,7 +80,7 @@ class Chart(NamedTuple):
 
     def marks(self, trace: int, row: int, column: int) -> list[dict[str, Any]] | None:
         """The Plotly shapes that mark a cell of the figure; None if it has no such cell. `trace` is the index of a Plotly
-        trace; all arguments are counted from 0, as for `cell_marks`."""
+        trace; all arguments are counted from 0."""
 
         def computed() -> list[dict[str, Any]] | None:
             return cell_marks(self.build(), trace, row, column)

@@ -66,7 +66,7 @@ def marking(
     is drawn as a line of tokens that wraps.
 
     Args:
-        what: name of the question, as for `pages.ui.prediction.asked`.
+        what: name of the question (`pages.ui.prediction.asked`).
         label: what the learner should mark, for screen readers.
         rows, columns: the names of the rows and columns. For a line of tokens, `rows` has one name, which may be empty.
         prediction: the marks, and whether they can be changed.

@@ -45,7 +45,8 @@ FONT = "system-ui, sans-serif"
 
 
 def place(name: str, path: Path) -> Markup:
-    """The HTML element in which a component is mounted. `name` is its `id`; `path` is as for `pages.ui.component.mounted`."""
+    """The HTML element in which a component is mounted. `name` is its `id`; `path` is that of the component's files, without
+    their endings."""
     return PLACE.format(place=name, style=Markup(style_of(path)), name=path.name)
 
 

@@ -77,8 +77,8 @@ def pick_or_none(
     labels: Mapping[Any, str] | None = None,
     written: Callable[[Option], str] | None = None,
 ) -> Option | None:
-    """Draw a picker and return the picked option, or None until one is picked. The list shows `placeholder` for None; the other
-    arguments are the same as for `pick`."""
+    """Draw a picker and return the picked option, or None until one is picked. The list shows `placeholder` for None; `key` is
+    the key in the session and in the URL, and `pick` explains the other arguments."""
     written = written or option_id
     ids = {written(option): option for option in options}
     seed(key, lambda asked: None if asked is None else ids[asked], lambda value: value if value in options else None)
@@ -163,7 +163,7 @@ def _shown(key: str, labels: Mapping[Any, str] | None) -> Callable[[Any], str]:
 
 def pick_several(label: str, options: Sequence[str], key: str, first: Sequence[str], help: str | None = None) -> list[str]:
     """Draw a list in which several options can be picked. Returns them in the order in which they were picked; `first` are the
-    default. The URL has their ids, separated by commas."""
+    default. The URL has the ids (`option_id`) of the picked options, separated by commas."""
     ids = {option_id(option): option for option in options}
 
     def read(asked: str | None) -> list[str]:
@@ -224,8 +224,8 @@ def linked_number(asked: str | None, least: float, most: float, first: float, wh
 
 
 def linked_whole(asked: str | None, first: int, least: int = 0) -> int:
-    """The integer in a URL's text `asked`, at least `least`. `first` if `asked` is None or is not allowed. The caller checks
-    whether the number is too large, because that depends on the model or the text."""
+    """The integer in a URL's text `asked`. `first` if `asked` is None, is not an integer, or is less than `least`. The caller
+    checks whether the number is too large, because that depends on the model or the text."""
     return int(linked_number(asked, least, math.inf, first, whole=True))
 
 

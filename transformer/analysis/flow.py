@@ -30,7 +30,8 @@ class Flow(NamedTuple):
 
 
 def flow_of(stops: Sequence[Stop]) -> Flow:
-    """The diagram of one part of the network. `stops` describes the tensors of this part in the order of computation (`walk`).
+    """The diagram of one part of the network. `stops` has a description (`Stop`) of each tensor of this part, in the order of
+    computation, as `walk` returns them.
 
     Raises:
         InputError: `stops` is not a list of `Stop`.

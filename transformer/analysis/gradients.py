@@ -122,7 +122,9 @@ def attention_gradients(
     """Kind of attention (`encoder`, `decoder`, `cross`) → weight × gradient of each attention weight: how much the weight adds
     to the log-probability of a token, in nats, to first order. Positive: the weight makes the token more probable.
 
-    The gradient of a weight includes its effect through all later layers. Arguments and errors are those of `input_gradients`.
+    The gradient of a weight includes its effect through all later layers. `position` is the row of the logits that predicts the
+    token, from 0; `token` is its id, by default the next token of the target; `edits` are the interventions of the trace.
+    Errors are those of `input_gradients`.
     """
     kinds = weights_and_gradients(pipeline, trace, position, token, edits)
     return {kind: weights * gradients for kind, (weights, gradients) in kinds.items()}
@@ -132,7 +134,8 @@ def weights_and_gradients(
     pipeline: TextPipeline, trace: Trace, position: int, token: int | None = None, edits: Sequence[Edit] = ()
 ) -> dict[str, tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "layer head query key"]]]:
     """Kind of attention (`encoder`, `decoder`, `cross`) → the attention weights, and the gradient of the log-probability of a
-    token, in nats, with respect to each weight. Arguments and errors are those of `input_gradients`."""
+    token, in nats, with respect to each weight. Arguments and errors are those of `attention_gradients`: `position`, from 0, is
+    the row of the logits that predicts the token."""
     token, edits = _token(pipeline, trace, position, token), _edits(edits)
     paths = {str(kind): [str(kind.path(layer) / "weights") for layer in range(trace.layers(kind))] for kind in trace.kinds}
     keep = [path for of_kind in paths.values() for path in of_kind]

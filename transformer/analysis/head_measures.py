@@ -178,7 +178,7 @@ def rollout(weights: Weights) -> Float[np.ndarray, "layer query key"]:
 
 def mixed_with_stream(weights: Weights) -> Float[np.ndarray, "layer query key"]:
     """The matrices of attention rollout, one for each layer: ½ (W + I), with rows rescaled to sum to 1, where W is the mean of
-    the weights over the heads. Arguments and errors are those of `rollout`."""
+    the weights over the heads. `weights` has the axes layer, head, query and key. Errors are those of `rollout`."""
     check_filled_array("weights", weights, WEIGHT_AXES)
     if weights.shape[-2] != weights.shape[-1]:
         template = "Rollout needs as many queries as keys; these weights have {queries} queries and {keys} keys."

@@ -66,7 +66,8 @@ def mean_head_scores(
     pipeline: TextPipeline, texts: Iterable[Text], kind: str = "decoder", measures: Sequence[str] | None = None
 ) -> dict[str, PerHead]:
     """Name of a measure → its mean over all texts, for each layer and head: `means` of the last result of `head_scores`.
-    Arguments are those of `head_scores`.
+    `texts` are texts or pairs of source and target; `measures` are some of `SCORES`, or None for all that exist for this kind
+    of attention.
 
     Raises:
         InputError: as in `head_scores`, or no text has a measure that `measures` names.

@@ -95,7 +95,8 @@ def attention_steps(trace: Trace, kind: str, layer: int, head: int, item: int = 
 
 
 def attention_step(trace: Trace, kind: str, layer: int, head: int, name: str, item: int) -> AttentionStep:
-    """The matrix called `name` of one head's computation. The other arguments and errors are those of `attention_steps`.
+    """The matrix called `name` of one head's computation. `kind` is `encoder`, `decoder` or `cross`; `layer`, `head` and `item`
+    (the text in the batch) count from 0. The errors are those of `attention_steps`, and one more.
 
     Args:
         name: one of the names that `step_names` returns, such as `scores`.

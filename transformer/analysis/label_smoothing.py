@@ -44,6 +44,6 @@ def entropy(distribution: Float[np.ndarray, " vocab"]) -> float:
 
 
 def least_loss(vocab: int, smoothing: float) -> float:
-    """The smallest loss of one token that label smoothing allows, in nats: the entropy of the smoothed target. Arguments and
-    errors are those of `smoothed_target`."""
+    """The smallest loss of one token that label smoothing allows, in nats: the entropy of the smoothed target. `vocab` is the
+    size of the vocabulary, `smoothing` is from 0 to 1. Errors are those of `smoothed_target`."""
     return entropy(smoothed_target(vocab, 0, smoothing))

@@ -125,8 +125,8 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
     """Compare all predictions before and after the padding of a source is replaced by other tokens: a test of the padding mask.
     The source is padded with `count` tokens `<pad>`. The mask hides their positions in both runs.
 
-    Both runs have the same shape, so any difference comes from the hidden tokens. The arguments and errors are those of
-    `append_padding`.
+    Both runs have the same shape, so any difference comes from the hidden tokens. `source` and `target` are token ids, with
+    special tokens; `edits` are interventions in both runs. Errors are those of `append_padding`.
     """
     check_own_network(pipeline)
     edits = as_edits(edits)
@@ -142,8 +142,8 @@ def fill_padding(pipeline: TextPipeline, source: Ids, target: Ids, count: int, e
 
 
 def padded_answer(pipeline: TextPipeline, source: Ids, count: int, edits: Sequence[Edit] = ()) -> str:
-    """The text of the model's greedy answer to a source with `count` tokens `<pad>` appended. Arguments and errors are those of
-    `append_padding`."""
+    """The text of the model's greedy answer to a source with `count` tokens `<pad>` appended. `source` is token ids, with
+    special tokens; `edits` are interventions. Errors are those of `append_padding`."""
     check_own_network(pipeline)
     check_ids("source", source)
     vocabulary, ids = pipeline.vocabulary("target"), torch.tensor([_padded(pipeline, source, count)])

@@ -101,7 +101,8 @@ def contribution(
     row: int = 0,
 ) -> Explanation:
     """The computation of one part's contribution to the logit of a token: a dot product; for the bias of the output layer, a
-    sum. The other arguments and errors are those of `logit_contributions`.
+    sum. `values` are the tensors of a pass; `against` is the id of a token whose logit is subtracted, or None; `row` is the
+    text in the batch, from 0. Other errors are those of `logit_contributions`.
 
     Args:
         part: one of the `Contributions.parts` that `logit_contributions` returns.

@@ -103,7 +103,8 @@ class LensNumber(NamedTuple):
 @torch.inference_mode()
 def lens_number(model: Readout | Transformer, generation: Generation, point: int, step: int) -> LensNumber:
     """The computation of the numbers that `answer_lens` returns for row `point` (of the residual stream) and column `step` (of
-    the answer), both counted from 0. The other arguments and errors are those of `answer_lens`.
+    the answer), both counted from 0. `model` wrote the answer, and `generation` has its steps. Other errors are those of
+    `answer_lens`.
 
     Raises:
         PathError: the answer has no such step, or the stream no such point.

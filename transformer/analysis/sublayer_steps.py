@@ -137,13 +137,16 @@ def residual(trace: Trace, sublayer: str, position: int, item: int = 0) -> Resid
 
 def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> Norm:
     """The LayerNorm at the input of a sub-layer (pre-norm) or after its residual sum (post-norm), at one position of a text,
-    computed again. The other arguments and errors are those of `residual`.
+    computed again.
 
     Args:
-        model: the model that was traced. Its weights are read.
+        model, trace: the model, and every tensor of a forward pass of it.
+        sublayer: path of the sub-layer's module, such as `encoder.layers.0.feed_forward`.
+        position, item: the position, and the number of the text in the batch, both counted from 0.
 
     Raises:
         InputError: `model` is not a Transformer, or the trace is of another model.
+        PathError: there is no such sub-layer, position or text.
     """
     check_traced(model, trace)
     stop = _stop(trace, sublayer, "_add_norm.normalized")
@@ -157,7 +160,8 @@ def layer_norm(model: Transformer, trace: Trace, sublayer: str, position: int, i
 
 def feed_forward(model: Transformer, trace: Trace, sublayer: str, position: int, item: int = 0) -> FeedForward:
     """The feed-forward network of a layer, at one position of a text, computed again. The path `sublayer` must be that of a
-    feed-forward network, such as `encoder.layers.0.feed_forward`. Arguments and errors are those of `layer_norm`."""
+    feed-forward network, such as `encoder.layers.0.feed_forward`. `position` and `item` (the text in the batch) count from 0.
+    Errors are those of `layer_norm`."""
     check_traced(model, trace)
     first, last = (_stop(trace, sublayer, name) for name in (".hidden", ".output"))
     x = _vector(trace, first.inputs[0], position, item)

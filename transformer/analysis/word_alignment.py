@@ -211,7 +211,7 @@ def alignment_counts(made: Sequence[Links], sentences: Sequence[Aligned]) -> Cou
 
 def alignment_error(made: Sequence[Links], sentences: Sequence[Aligned]) -> float:
     """The alignment error rate, 0 to 1, of the links `made` for `sentences`: over all sentences together (`Counts.error`).
-    Arguments and errors are those of `alignment_counts`."""
+    `made` has the links of each sentence: a set of pairs (source word, target word). Errors are those of `alignment_counts`."""
     return alignment_counts(made, sentences).error
 
 

@@ -116,8 +116,9 @@ def steps(trace: Trace | Difference, kind: str, layer: int, head: int, query: in
 @drawn
 def step(trace: Trace | Difference, kind: str, layer: int, head: int, name: str, query: int = 0, item: int = 0) -> go.Figure:
     """One matrix of one head. `name` is its name, such as `scores` (`transformer.analysis.head_steps.step_names` lists all
-    names). The row of `query` is framed. For a Difference of runs A and B, the matrix has B − A. The other arguments and the
-    errors are those of `steps`; an unknown name raises PathError."""
+    names). The row of `query` is framed. For a Difference of runs A and B, the matrix has B − A. `kind` is `encoder`, `decoder`
+    or `cross`; all numbers count from 0, and `item` is the text in the batch. Raises InputError for an unknown kind, and
+    PathError for an unknown name or an index out of range."""
     chosen = attention_step(tensors_of(trace), kind, layer, head, name, item)
     check_index("query", query, len(trace.tokens(kind, item)[0]))
     return tensor_map(_matrix(trace, kind, item, chosen, query, None))
@@ -148,8 +149,8 @@ def difference(
     before: Trace | Difference, after: Trace | None = None, kind: str = "encoder", layer: int = 0, head: int = 0
 ) -> go.Figure:
     """The change of the weights of one head between two runs. `before` and `after` are the runs, whose tokens are aligned; the
-    first text is drawn. One Difference can be given in place of both: `draw.difference(difference, kind="cross")`. The other
-    arguments and the errors are those of `head`."""
+    first text is drawn. One Difference can be given in place of both: `draw.difference(difference, kind="cross")`. `kind` is
+    `encoder`, `decoder` or `cross`; `layer` and `head` count from 0. Errors are those of `head`."""
     compared = _compared(before, after)
     _check(compared, kind, layer, head, 0)
     return difference_map(*_one_head(compared, kind, layer, head, 0), *_names(compared, kind, 0))

@@ -59,8 +59,8 @@ def attention_gradients(
     edits: Sequence[Edit] = (),
 ) -> go.Figure:
     """The contribution of each weight of one head to the log-probability of one token. Each cell is weight × gradient, in nats.
-    `kind` is `encoder`, `decoder` or `cross`; `layer` and `head` count from 0; the other arguments and the errors are those of
-    `input_gradients`."""
+    `kind` is `encoder`, `decoder` or `cross`; `layer`, `head` and `position` (the row of the logits that predicts the token)
+    count from 0; `token`, `edits` and the errors are those of `input_gradients`."""
     allowed = trace.head_allowed(kind, layer, head).numpy()
     values = gradients_of_weights(pipeline, trace, position, token, edits)[kind][layer, head]
     words = {"change_of_weight": "weight × gradient", "change": "nats"}

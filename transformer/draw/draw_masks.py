@@ -51,8 +51,9 @@ def _mask(trace: Trace, side: Side, item: int) -> np.ndarray:
 def convention(trace: Trace, kind: str, layer: int, head: int, name: str = "vanilla", item: int = 0) -> go.Figure:
     """One mask convention, applied to the scores of one head. A convention is the way in which an implementation hides scores;
     `name` is `vanilla`, `pytorch` or `shared_heads`, and another name raises ConfigError. The figure shows the mask, the scores
-    before and after it, and the weights. Raises InputError for a trace of another network than this project's. The other
-    arguments and errors are those of `empty_rows`."""
+    before and after it, and the weights. `kind` is `encoder`, `decoder` or `cross`; `layer`, `head` and `item` (the text in the
+    batch) count from 0. Raises InputError for an unknown kind or a trace of another network than this project's, and PathError
+    for an index out of range."""
     if not isinstance(trace.config, TransformerConfig):
         raise InputError("The conventions are settings of models of this project; this trace is of another model.")
     chosen = Kind.of(kind)

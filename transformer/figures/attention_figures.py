@@ -129,10 +129,8 @@ def small_head_map(
     percent: bool = False,
 ) -> go.Figure:
     """The attention weights of one head as a heatmap for a narrow space, without a colour bar. Its cells have no numbers; if
-    `percent` is True, they have the weights in %.
-
-    The other arguments are those of `head_map`.
-    """
+    `percent` is True, they have the weights in %. `marks` and `earlier_marks` are cells (query, key) that get a frame, and
+    `row` is a query whose row gets one, all counted from 0. `head_map` explains the other arguments."""
     weights, allowed = np.asarray(weights), np.asarray(allowed, bool)
     values = np.where(allowed, weights, np.nan)
     hover_text = _weight_hover(labels)
@@ -187,9 +185,9 @@ def pair_cells(
     positions: Positions = COUNTED,
     **more: Any,
 ) -> list[dict[str, Any]]:
-    """The traces of a heatmap of queries × keys, the lowest first: if cells are masked, a heatmap that marks them, and then the
-    heatmap of the numbers. The traces are plain dictionaries for `theme.built`, because checks by Plotly would take half of the
-    time to draw a map, and the map is new for every text and head.
+    """The Plotly traces of a heatmap of queries × keys, in drawing order: first, if cells are masked, a heatmap that marks
+    these cells; then the heatmap of the numbers, above it. The traces are plain dictionaries for `theme.built`, because checks
+    by Plotly would take half of the time to draw a map, and the map is new for every text and head.
 
     Args:
         values: the numbers; NaN if a query may not attend to a key.
@@ -198,7 +196,7 @@ def pair_cells(
         hover_text: a Plotly template for the hover text of a number.
         labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         scale, more: other arguments of `go.Heatmap` for the numbers. Those in `more` take precedence.
-        positions: as for `head_map`.
+        positions: the positions of the queries and of the keys in their texts; None counts from 0.
     """
     gap = int(max(values.shape) <= MOST_HATCHED)
     numbers = {
@@ -234,7 +232,8 @@ def masked_cells(
     positions: Positions = COUNTED,
 ) -> dict[str, Any]:
     """A heatmap trace that marks the cells where `allowed` is False: grey, and hatched if the map has at most 32 tokens a side.
-    It is drawn below the heatmap of the numbers. The other arguments are those of `head_map`."""
+    It is drawn below the heatmap of the numbers. `queries` and `keys` are the tokens, `labels` the texts of the figure;
+    `positions` has the positions of the queries and of the keys, or None to count from 0."""
     # Only masked cells have a sign: in another cell it would be hidden below the map, and take as long to draw as a number.
     signs = [["" if may else MASK_SIGN for may in row] for row in allowed.tolist()]
     hatch = {"text": signs, "texttemplate": "%{text}"} if max(allowed.shape) <= MOST_HATCHED else {}
@@ -266,7 +265,8 @@ def in_cells(
     Args:
         values: the numbers; NaN leaves a cell empty.
         form: how a number is written, as a template for `str.format`: `{:.2f}`. A number that rounds to zero has no sign.
-        scale, low, high: the heatmap's colour scale and the values at its two ends, as for `legible`.
+        scale, low, high: the heatmap's colour scale, by name or as pairs (place from 0 to 1, colour), and the values at its
+            ends.
         least: cells with a smaller magnitude stay empty.
     """
     written = [[unsigned_zero(form.format(value)) if abs(value) >= least else "" for value in row] for row in values.tolist()]

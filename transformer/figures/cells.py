@@ -108,7 +108,8 @@ def _mark_of_bar(figure: go.Figure, bar: Any, index: int) -> list[dict[str, Any]
 
 
 def _ring(x: float, y: float, axes: tuple[int, int]) -> list[dict[str, Any]]:
-    """A ring around a point, as two Plotly shapes; `axes` as for `framed`. Empty if `x` or `y` is NaN or infinite."""
+    """A ring around a point, as two Plotly shapes; `axes` are the numbers of the x axis and of the y axis, from 1. Empty if `x`
+    or `y` is NaN or infinite."""
     if not np.isfinite([x, y]).all():
         return []
     place = {"type": "circle", "xanchor": x, "yanchor": y, "xsizemode": "pixel", "ysizemode": "pixel", **_on(axes)}

@@ -23,9 +23,9 @@ def numbers(figure: go.Figure) -> pd.DataFrame:
     """The numbers of a figure as a table, in the precision in which they are drawn.
 
     One heatmap, or several on the same axes, become a matrix as drawn: rows down, columns across, and masked cells empty. All
-    other figures become a list with a line for each cell, bar or point, and its subplot (`picture`) and series, if there are
-    several. In figures without heatmaps, the columns of the numbers have the titles of the axes, or `x` and `y` if the axes
-    have no titles.
+    other figures become a table with one row for each cell, bar or point. Columns `picture` and `series` name the subplot and
+    the series of each row, if these have names. In figures without heatmaps, the columns of the numbers have the titles of the
+    axes, or `x` and `y` if the axes have no titles.
     """
     drawn = traces(figure)
     heatmaps = [trace for trace in drawn if trace.type == "heatmap"]

@@ -164,7 +164,7 @@ def tensor_view(
         tokens: name of an axis → the token at each index of the axis.
         branch: `query`, `key` or `value`, for a tensor that an attention computes before it combines these branches.
         first_head: the number that labels give to the first head.
-        choices: `item` (text of the batch), `head` (None for all heads) and `hidden` (True: masked), as for `panel`.
+        choices: arguments of `panel`: `item` (text of the batch), `head` (None for all heads), `hidden` (True: masked).
     """
     shown = panel(values, axes, scale, **choices)
     view = TensorView(title, title, str(list(values.shape)), shown, shown.limit, tokens=tokens or {}, branch=branch)

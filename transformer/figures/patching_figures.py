@@ -91,14 +91,13 @@ def patch_grids(
 
     Args:
         grids: the heatmaps, at least one. NaN stands for a place that has not been patched.
-        ends: the names of the values 0 and 1 on the colour bar; None if the values are not shares.
+        ends: the names of the values 0 and 1 on the colour bar, for values that are shares; None for other values.
         value: what the values are, such as `share`; the title of the colour bar.
         tokens: whether the columns are tokens.
         picked: (name of a grid, row, column) of the cell that is framed, counted from 0; None for no frame.
         labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
-        reverse: whether white is 1 instead of 0, and 0 is blue. For patched runs that start at 1, the colour then shows how far
-            a place moves the answer.
-        percent: whether numbers are written as percentages, also without `ends`.
+        reverse: whether white is 1 instead of 0, and 0 is blue, for values that are 1 if patching a place changes nothing.
+        percent: whether numbers are written as percentages even if `ends` is None.
         stacked: whether heatmaps of heads, too, are one below the other, for a narrow page.
         from_zero: whether no value can be negative, so that the scale starts at 0.
     """

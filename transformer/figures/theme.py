@@ -142,7 +142,7 @@ def built(traces: Sequence[dict[str, Any]], layout: dict[str, Any], height: int,
     Args:
         traces: the traces as plain dictionaries.
         layout: the layout as a plain dictionary; it is changed in place.
-        height, layout_of_its_own: height of the figure in px, and more parts of the layout, as for `finished`.
+        height, layout_of_its_own: height of the figure in px; more parts of the layout, which replace shared parts.
     """
     _merge(
         layout,

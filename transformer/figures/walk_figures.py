@@ -86,12 +86,12 @@ def stop_figure(
 
 
 def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: int) -> tuple[int, int, int] | None:
-    """(tile, row, column) in its tensor, counted from 0, of the number that a cell of `stop_figure` shows. There is a tile for
-    each head. A cell that stands for several numbers shows the one of greatest magnitude.
+    """(tile, row, column) in its tensor, counted from 0, of the number that a cell of `stop_figure` shows. A tile is the matrix
+    of one head. A cell that stands for several numbers shows the one of greatest magnitude.
 
     Args:
         views: the inputs and, last, the result.
-        width: as for `stop_figure`.
+        width: width of the figure in px.
         index: index in `views` of the tensor that has the cell.
         x, y: the place of the cell on the axes of the heatmap, counted from 0.
 
@@ -103,8 +103,9 @@ def number_at(views: Sequence[TensorView], width: int, index: int, x: int, y: in
 
 def cell_frame(views: Sequence[TensorView], width: int, index: int, at: tuple[int, int, int]) -> list[dict[str, Any]]:
     """The frame of a number in `stop_figure`, as shapes of a Plotly layout: a black line on a wider white line, visible on dark
-    and on light cells. `at` is (tile, row, column) of the number, as `number_at` returns it; the other arguments are those of
-    `number_at`. If a cell stands for several numbers, the frame is around that cell. Empty if there is no such number."""
+    and on light cells. `at` is (tile, row, column) of the number, as `number_at` returns it; a tile is the matrix of one head.
+    `views` are the inputs and, last, the result, `index` that of the number's tensor in `views`, and `width` that of the figure
+    in px. If a cell stands for several numbers, the frame is around that cell. Empty if there is no such number."""
     cell = _part(views, width, index).cell(*at)
     if cell is None:
         return []

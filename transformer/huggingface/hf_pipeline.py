@@ -278,7 +278,8 @@ class HuggingFacePipeline(TextPipeline):
         cached: bool = True,
     ) -> Iterator[DecodingStep]:
         """The steps in which the model writes an answer, one token in each step. A step is computed when the iterator reaches
-        it. Arguments and errors as for `transformer.pipeline.decoding.generate.generate`.
+        it. `Pipeline.generate` explains the arguments; other errors are those of
+        `transformer.pipeline.decoding.generate.generate`.
 
         Raises:
             InputError: the model writes no text, because it is an encoder alone or has no language head; or it cannot read the

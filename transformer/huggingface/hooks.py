@@ -78,8 +78,8 @@ def hook(module: nn.Module, point: Point, tap: Tap) -> None:
 
 
 def see(tap: Tap, values: Tensor) -> Tensor:
-    """The tensor `values` after it passed through a tap, which may change it. A tensor with the tokens of all texts on one axis
-    is split into texts for the tap, and joined again."""
+    """The tensor `values` after `tap`, which may record and edit it. If `values` has one axis for the tokens of all texts, the
+    tap gets a tensor with an axis of texts and an axis of tokens; the result is flattened again."""
     if values.ndim == 2 and len(tap.axes) == 3:
         split = values.unflatten(0, (_texts.get(), -1))
         seen = tap(split)

@@ -95,7 +95,7 @@ def _fetch(planned: Plan, file: HubFile, folder: Path, before: int, report: Repo
         file: the file.
         folder: the folder to write to.
         before: bytes of the files that come before it in the plan.
-        report: as in `download`.
+        report: called with the bytes downloaded so far and the bytes of all files; returns whether to continue.
     """
     from huggingface_hub import hf_hub_download
     from tqdm import tqdm

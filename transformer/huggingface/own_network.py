@@ -91,8 +91,9 @@ def own_network(marian: PreTrainedModel, pad: int, longest: int) -> Transformer:
 
 
 def own_config(marian: PreTrainedModel, pad: int, longest: int) -> TransformerConfig:
-    """The configuration with which Headlight's `Transformer` computes the same as a Marian model. Arguments as for
-    `own_network`. Raises `CheckpointError` or `ConfigError` if `Transformer` cannot represent the model."""
+    """The configuration with which Headlight's `Transformer` computes the same as a Marian model. `pad` is the id of padding on
+    both sides, `longest` the most tokens of a text. Raises `CheckpointError` or `ConfigError` if `Transformer` cannot represent
+    the model."""
     given: Any = marian.config
     for ours, theirs in (("heads", "attention_heads"), ("d_ff", "ffn_dim")):
         encoder, decoder = (getattr(given, f"{stack}_{theirs}") for stack in ("encoder", "decoder"))

@@ -45,8 +45,9 @@ class Mask(NamedTuple):
     def edited(self, keep: Bool[Tensor, "batch heads queries keys"]) -> "Mask":
         """The mask for a run with edits (`tap.Edit`), which may hide more keys and may change the scores.
 
-        A hidden key gets the weight 0 (`closed`), unless the mask before the edits already hides every key of the query. Such a
-        query attends to no key if `mask_fill` is −∞, and equally to all keys if `mask_fill` is a finite number.
+        A hidden key gets the weight 0, whatever its score is (`closed`). There is one exception: a query whose keys are all
+        hidden even before the edits. It attends to no key if `mask_fill` is −∞, and equally to all keys if `mask_fill` is a
+        finite number.
 
         Args:
             keep: `self.keep` after the edits.

@@ -29,7 +29,8 @@ def attribute_everywhere(
     would make to the tensor (Nanda 2023). The estimate is exact only if the logits depend linearly on the tensor, and softmax,
     norms and activation functions are not linear: compare it with `patch_everywhere` on the places that matter.
 
-    Arguments and errors are those of `patch_everywhere`, with one more error:
+    `direction` is `denoise` (the corrupt run would be patched) or `noise` (the clean run). `patch_everywhere` explains the
+    other arguments (`what` names the tensor) and the errors. There is one more error:
 
     Raises:
         InputError: the model was built within `torch.inference_mode`, or its token vectors are not recorded, so it has no
@@ -75,8 +76,8 @@ class Attribution(NamedTuple):
 def attribute_place(
     pair: RunPair, place: Place, what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Attribution:
-    """The terms that `attribute_everywhere` adds up to the estimate for one place. The other arguments and the errors are those
-    of `attribute_everywhere`, with one more error:
+    """The terms that `attribute_everywhere` adds up to the estimate for one place. `what` names the tensor of the place;
+    `direction` is `denoise` or `noise`, `steps` `all` or `this`. The errors are those of `attribute_everywhere`, and one more:
 
     Raises:
         InputError: `place` is not a Place that exists in this network for `what`.

@@ -18,8 +18,9 @@ MOST_TOKENS = 4  # most probable tokens of each run that are compared
 def patched_logits(
     pair: RunPair, places: Sequence[Place], what: str = "head_output", direction: str = "denoise", steps: str = "all"
 ) -> Float[Tensor, "row vocab"]:
-    """The logits, from row `pair.row` on, of the run that `direction` patches, with all `places` (heads or layers) taken from
-    the other run together. The other arguments and the errors are those of `patch_everywhere`."""
+    """The logits of one run of `pair`, from row `pair.row` (the compared row) on, while all `places` (heads or layers) have the
+    tensors of the other run. If `direction` is `denoise`, the corrupt run is patched; if `noise`, the clean run. `what` names
+    the tensor of a place, and `steps` is `all` or `this`, as in `patch_everywhere`, which also explains the errors."""
     check_pair(pair)
     swap = Swap(what, steps)
     shapes, _ = all_places(pair, swap, each=False)

@@ -81,7 +81,7 @@ def several(given: Any) -> list[Any]:
     """`given` as a list. A single text, encoding or answer becomes a list of one.
 
     Raises:
-        InputError: `given` is neither a text nor a list of texts.
+        InputError: `given` is neither one of these nor a list.
     """
     if isinstance(given, str | Encoding | Answer):
         return [given]

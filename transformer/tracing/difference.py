@@ -46,8 +46,8 @@ class AlignedTrace(Trace):
         return ~self.used_masks[str(self._attention(attention))]
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
-        """A name for each query of a kind of attention, the same in A, B and B − A. Arguments and errors are those of
-        `Difference.query_names`."""
+        """A name for each query of a kind of attention, the same in A, B and B − A. `item` is the number of the text, from 0.
+        Errors are those of `Difference.query_names`."""
         assert self.difference is not None
         return self.difference.query_names(kind, item, end)
 
@@ -243,7 +243,7 @@ class Difference:
 
     def query_names(self, kind: str, item: int = 0, end: str = "…") -> tuple[str, ...]:
         """A name for each query of a kind of attention: the names of `Trace.query_names` in A and B, joined as in `tokens_of`.
-        The arguments are those of `Trace.query_names`.
+        `item` is the number of the text, from 0; `end` is the name of the token that the decoder's last query predicts.
 
         Raises:
             InputError: as in `layers`; or `end` is not a text.
@@ -285,7 +285,8 @@ class Difference:
         return self.a.layers(self._comparable(kind))
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer with a kind of attention. `kind` and the errors are those of `layers`."""
+        """The number of heads in each layer with a kind of attention: `encoder`, `decoder` or `cross`. Errors are those of
+        `layers`."""
         return self.a.heads(self._comparable(kind))
 
     def attention(self, kind: str) -> Float[Tensor, "layer batch head query key"]:
@@ -325,12 +326,13 @@ class Difference:
         return self.change.head(self._comparable(kind), layer, head, item)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
-        """True where the query may attend to the key in A, in B or in both. `kind` and the errors are those of `layers`."""
+        """True where the query may attend to the key in A, in B or in both. `kind` is `encoder`, `decoder` or `cross`. Errors
+        are those of `layers`."""
         return self.change.allowed(self._comparable(kind))
 
     def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
-        """True where the query may attend to the key in A, in B or in both, for one head and one text. Arguments and errors are
-        those of `head`."""
+        """True where the query may attend to the key in A, in B or in both, for one head and one text. `kind` is `encoder`,
+        `decoder` or `cross`; numbers count from 0. Errors are those of `head`."""
         return self.change.head_allowed(self._comparable(kind), layer, head, item)
 
     def _comparable(self, kind: str) -> Kind:

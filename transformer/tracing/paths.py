@@ -80,7 +80,7 @@ class TensorPath:
 
     @property
     def owner(self) -> "TensorPath":
-        """The path of the module that has this tap."""
+        """The path of the module that has this tap (a tensor of the forward pass): the path without its last part."""
         return _parsed(str(self).rpartition(".")[0])
 
     @property

@@ -238,8 +238,9 @@ def at_head(verb: str, kind: str, layer: int, head: int | None = None) -> str:
 
 
 def block(kind: str, layer: int, head: int | None, query: int, key: int) -> str:
-    """A phrase such as `block cross layer 1 head 2 query 3 key 5`: that query may not attend to that key. `kind`, `layer`,
-    `head` and the errors are those of `at_head`; `query` and `key` are counted from 0, also in the phrase."""
+    """A phrase such as `block cross layer 1 head 2 query 3 key 5`: that query may not attend to that key. `kind` is `encoder`,
+    `decoder` or `cross`; None for `head` means all heads. All numbers are counted from 0, but the phrase counts layers and
+    heads from 1. Errors are those of `at_head`."""
     check_index("query", query, MOST_POSITIONS)
     check_index("key", key, MOST_POSITIONS)
     return f"{at_head('block', kind, layer, head)} query {query} key {key}"

@@ -220,7 +220,8 @@ class Trace:
         return self.config.encoder_layers if kind.stack == "encoder" else self.config.decoder_layers
 
     def heads(self, kind: str) -> int:
-        """The number of heads in each layer with this kind of attention. `kind` and the errors are those of `attention`."""
+        """The number of heads in each layer with a kind of attention: `encoder`, `decoder` or `cross`. Errors are those of
+        `attention`."""
         return self.weights(kind, 0).shape[1]
 
     def tokens(self, kind: str, item: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -243,7 +244,7 @@ class Trace:
         predicts the next one, so its name has both: `la → rue`. Other queries, and padding, have the name of their token.
 
         Args:
-            kind, item: as in `tokens`.
+            kind, item: `encoder`, `decoder` or `cross`, and the number of the text, counted from 0.
             end: the name of the token that the decoder's last query predicts, because the target does not contain it.
 
         Raises:
@@ -297,15 +298,15 @@ class Trace:
         return self.weights(kind, layer)[item, head]
 
     def attention_path(self, kind: str, layer: int) -> TensorPath:
-        """The path of the attention of a kind in a layer, such as `decoder.layers.0.cross_attention`. Arguments and errors are
-        those of `weights`."""
+        """The path of the attention of a kind in a layer, such as `decoder.layers.0.cross_attention`. `kind` is `encoder`,
+        `decoder` or `cross`; `layer` counts from 0. Errors are those of `weights`."""
         kind = self._ran(kind)
         check_index("layer", layer, self.layers(kind))
         return kind.path(layer)
 
     def allowed(self, kind: str) -> Bool[Tensor, "layer batch head query key"]:
         """True where a query may attend to a key, because neither a mask nor an edit hides the key. The trace keeps the tensor.
-        `kind` and the errors are those of `attention`."""
+        `kind` is `encoder`, `decoder` or `cross`. Errors are those of `attention`."""
         kind = self._ran(kind)
         if kind not in self._allowed:
             hidden = [self.hidden(kind.path(layer)) for layer in range(self.layers(kind))]
@@ -315,7 +316,8 @@ class Trace:
         return self._allowed[kind]
 
     def head_allowed(self, kind: str, layer: int, head: int, item: int = 0) -> Bool[Tensor, "query key"]:
-        """True where a query may attend to a key, for one head and one text. Arguments and errors are those of `head`."""
+        """True where a query may attend to a key, for one head and one text. `kind` is `encoder`, `decoder` or `cross`; numbers
+        count from 0. Errors are those of `head`."""
         self._check_head(kind, layer, head, item)
         return self.allowed(kind)[layer, item, head]
 
@@ -334,7 +336,8 @@ class Trace:
 
     def fully_masked(self, kind: str) -> Bool[Tensor, "layer batch head query"]:
         """True for a query that may attend to no key. Its weights are zero, or equal to each other if the mask itself hides
-        every key and `mask_fill` is a finite number. `kind` and the errors are those of `attention`."""
+        every key and `mask_fill` is a finite number. `kind` is `encoder`, `decoder` or `cross`. Errors are those of
+        `attention`."""
         return ~self.allowed(kind).any(-1)
 
     def _attention(self, attention: str | TensorPath) -> TensorPath:

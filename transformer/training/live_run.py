@@ -62,8 +62,9 @@ class Progress:
         steps_per_second: the present speed; 0 before the first report.
         problem: why the training failed: `crashed`, or `diverged` (the loss is no longer finite); else None.
         exit_code: exit code of a process that crashed; negative for a signal.
-        view: the model's latest answer to the watched text, with its attention weights; None before the first answer.
-        unreadable: if the model cannot read the watched text, the text and the reason; else None.
+        view: the model's latest answer to the text that was passed to `LiveTraining.watch`, with its attention weights; None
+            before the first answer.
+        unreadable: if the model cannot read that text, the text and the reason; else None.
         copy: the latest copy of the model; None before the first copy.
     """
 

@@ -278,9 +278,9 @@ class Training:
 
     @torch.no_grad()
     def hardest(self, pairs: list[Pair]) -> list[Pair]:
-        """`recipe.batch` of the pairs. One half is taken at even intervals, so that the model forgets nothing. The other half
-        are the hardest pairs: those in which a target token has the lowest probability under teacher forcing (hard example
-        mining: Shrivastava et al. 2016)."""
+        """A batch chosen from `pairs`: as many pairs as `recipe.batch` says. One half is taken at even intervals, so that the
+        model forgets nothing. The other half are the hardest pairs: those in which a target token has the lowest probability
+        under teacher forcing (hard example mining: Shrivastava et al. 2016)."""
         size = self.recipe.batch
         evenly = set(range(0, len(pairs), -(-2 * len(pairs) // size)))
         source, target = self.ids(pairs)

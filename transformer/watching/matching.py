@@ -55,9 +55,9 @@ class Library:
     def has(
         self, values: Tensor, axes: tuple[str, ...], keep: Tensor | None = None, key: object = None, tolerance: float = 0.0
     ) -> bool:
-        """Whether a tensor of this library has a `distance` of at most `tolerance` from `values`; the other arguments are as
-        for `distance`. This is quicker than `distance`, because a few numbers distinguish most tensors, and the answer for the
-        same numbers is cached."""
+        """Whether a tensor of this library has a `distance` of at most `tolerance` from `values`, whose axes are called `axes`.
+        `keep` is True where the numbers count (None: everywhere), and `key` identifies it in the cache. This is quicker than
+        `distance`, because a few numbers distinguish most tensors, and the answer for the same numbers is cached."""
         numbers = hashlib.blake2b(values.contiguous().flatten().view(torch.uint8).numpy().tobytes(), digest_size=16).digest()
         form = (axes, values.dtype, values.shape, key, tolerance, numbers)
         if form not in self._known:

@@ -22,7 +22,8 @@ ROLES = ("alone", "backup", "partner", "bystander")
 
 
 def patching_value(stop: Stop, name: str, head: Head, options: tuple[str, ...]) -> Value:
-    """The right answer to a question about patching; `name`, one of `PATCHED`, is what to compute. The stop's URL parameters
+    """The right answer to a question about patching at a lesson's stop (step). `name`, one of `PATCHED`, is what to compute;
+    `head` is the head asked about; `options` are the answers to choose from, if the question has any. The stop's URL parameters
     name the second text and perhaps, as on the page Patching, the compared step (`step`) and what is patched (`what`).
 
     Raises:

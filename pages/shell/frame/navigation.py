@@ -17,7 +17,8 @@ FOLDER = Path(__file__).parents[2]
 # Cached, because a page calls it once for each of its links.
 @cache
 def page_files() -> tuple[Path, ...]:
-    """All page scripts that have texts, in the order of the navigation: by group, then by place in the group."""
+    """The script (`page.py`) of every page that has a text file (`has_text`), in the order of the navigation: by group, then by
+    place in the group."""
     groups = list(text("common")["groups"])
     files = [file for file in FOLDER.glob("*/page.py") if has_text(name_of(file))]
     words = {file: text(name_of(file)) for file in files}

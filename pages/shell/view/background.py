@@ -170,7 +170,8 @@ def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
 
 def start(computations: dict[str, Background], name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
     """Start jobs in the background of a session, unless they run already: a second click can arrive before the button is gone.
-    Jobs of this name with another `of` are stopped. The other arguments are those of `show_background`."""
+    Jobs of this `name` (of the computation) with another `of` are stopped. `computations` are those of the session by name;
+    `jobs`, `steps` and `of` are arguments of `Background`."""
     running = computations.get(name)
     if running and running.alive and running.of == of:
         return

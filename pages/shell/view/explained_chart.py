@@ -74,8 +74,9 @@ def show_explained(
 
 
 def show_computation(key: str, cell: Cell | None, explain: Callable[[Cell], None], hint: bool = True, place: Any = st) -> None:
-    """Draw how the number of the open cell of a chart was computed, and how to close it. The arguments are those of
-    `show_explained`; if no cell is open, the hint tells that a click opens one."""
+    """Draw how the number of the open cell of a chart was computed, and how to close it. `explain` draws the computation. If no
+    cell is open and `hint` is True, a sentence tells that a click opens one. `place` is the container for both; `key` is the
+    chart's key."""
     words = text("common")
     if cell is not None:
         with card(f"explained-{key}", place):

@@ -102,9 +102,9 @@ class View:
         return not isinstance(self.key, str) and self.key.parameters >= HEAVY_PARAMETERS
 
     def run(self, function: Callable[..., Result], *arguments: object, report: Report | None = None) -> Result:
-        """The result of a cached function that runs the model; the arguments are as for `turns.computed`. A large model first
-        waits until other heavy work is done. While the function waits and runs, a spinner turns; but not for a shipped model,
-        which is fast, and not with `report`."""
+        """The result of a cached function that runs the model; `arguments` are those of the function; `report` is called with
+        its progress. A large model first waits until other heavy work is done. While the function waits and runs, a spinner
+        turns; but not for a shipped model, which is fast, and not with `report`."""
         if isinstance(self.key, str) and report is None:
             return function(*arguments)
         return computed(text("common")["running"], function, *arguments, heavy=self.heavy, report=report)

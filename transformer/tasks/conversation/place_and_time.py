@@ -84,8 +84,8 @@ def the_country(country: Country) -> Nominal:
 
 
 def destination(path: Path) -> list[str]:
-    """The French words of a phrase such as `to the park`, `to paris`, `to the doctor` or `to school`. A `SamplingPath` samples
-    the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a phrase such as `to the park`, `to paris`, `to the doctor` or `to school`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"fixed": 1.0, "to": 3.0}
     if path.choose(options, {"fixed": FIXED_DESTINATIONS.by_first, "to": ("to",)}) == "fixed":
         return path.word(FIXED_DESTINATIONS).split()
@@ -104,8 +104,8 @@ DESTINATION_DETERMINERS = words.determiners("the 10, a 1, this 1, that 0.5, my 1
 
 
 def origin(path: Path) -> list[str]:
-    """The French words of a phrase such as `from france`, `from paris` or `from the station`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a phrase such as `from france`, `from paris` or `from the station`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     path.say("from")
     kind = path.choose({"phrase": 0.5, "city": 1.0, "country": 1.5}, _NAMED)
     if kind == "city":
@@ -119,10 +119,10 @@ def origin(path: Path) -> list[str]:
 
 
 def place(path: Path, *, only_where: bool = False, fixed: float = 0.5, subject: Nominal | None = None) -> list[str]:
-    """The French words of a phrase such as `in the kitchen`, `in france` or `at home`. A `SamplingPath` samples the English
-    words; a `ParsingPath` reads them from its text. With `only_where`, only phrases that name a place are allowed, not `with
-    anna`. While sampling, phrases such as `at home` have the weight `fixed`, and phrases with a preposition the weight 1. If
-    `subject` is given, the phrase has no pronoun of the same person (`me` or `us` after `i`)."""
+    """The words of the French translation of a phrase such as `in the kitchen`, `in france` or `at home`. A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text. With `only_where`, only phrases that name a place are
+    allowed, not `with anna`. While sampling, phrases such as `at home` have the weight `fixed`, and phrases with a preposition
+    the weight 1. If `subject` is given, the phrase has no pronoun of the same person (`me` or `us` after `i`)."""
     table = WHERE_TABLE if only_where else PREPOSITION_TABLE
     options = {"preposition": 1.0, "fixed": fixed, "named": 0.35, "between": 0.03}
     starts = {"fixed": FIXED_PLACES.by_first, "named": ("in",), "between": ("between",), "preposition": table.by_first}
@@ -169,8 +169,8 @@ def _after(path: Path, preposition: str, kinds: tuple[str, ...], subject: Nomina
 
 
 def company(path: Path, subject: Nominal) -> list[str]:
-    """The French words of a phrase such as `with my friends`. A `SamplingPath` samples the English words; a `ParsingPath` reads
-    them from its text. The phrase follows a place that `subject` goes to or lives in."""
+    """The words of the French translation of a phrase such as `with my friends`. A `SamplingPath` samples the English words; a
+    `ParsingPath` reads them from its text. The phrase follows a place that `subject` goes to or lives in."""
     path.say("with")
     return ["avec", *_after(path, "with", ("family", "friend", "group", "animal"), subject)]
 

@@ -75,8 +75,8 @@ def inverted(who: Nominal) -> list[str]:
 
 
 def yes_no(path: Path) -> list[str]:
-    """The French words of a question such as `do you speak english`, `can she swim`, `did they go home` or `have you got a
-    dog`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `do you speak english`, `can she swim`, `did they go home` or
+    `have you got a dog`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     if path.choose({"question": 30.0, "got": 1.0}, {"got": ("have", "has")}) == "got":
         have = path.word(words_table("have 1, has 0.4"))
         someone = asked(path, int(have == "has"))
@@ -87,8 +87,9 @@ def yes_no(path: Path) -> list[str]:
 
 
 def be_question(path: Path) -> list[str]:
-    """The French words of a question such as `are you tired`, `is the dog in the garden`, `is it raining`, `is there a bank
-    here` or `are you a student`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `are you tired`, `is the dog in the garden`, `is it raining`,
+    `is there a bank here` or `are you a student`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from
+    its text."""
     options = {"adjective": 2.0, "state": 0.8, "place": 1.2, "there": 1.2, "weather": 0.7, "job": 0.7, "it": 0.8, "from": 0.5}
     starts = {"there": ("is", "are", "was", "were"), "weather": ("is", "was"), "it": ("is", "was", "are")}
     chosen = path.choose(options, starts)
@@ -138,8 +139,8 @@ ONE_OF = words.determiners("a 2, the 1, my 1, your 4, his 1, her 1, our 0.5, the
 
 
 def where(path: Path) -> list[str]:
-    """The French words of a question such as `where is the cat`, `where are you` or `where do you live`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `where is the cat`, `where are you` or `where do you live`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     path.say("where")
     chosen = path.choose({"is": 1.5, "thing": 1.5, "was": 0.3, "does": 2.0, "from": 0.5}, {"was": ("was", "were")})
     if chosen == "does":
@@ -179,9 +180,9 @@ ASKED_FORMS = Table([(" ".join(english), form) for english, form in NOUN_FORMS.e
 
 
 def what(path: Path) -> list[str]:
-    """The French words of a question such as `what do you want`, `what is your favourite colour`, `what is her name`, `what
-    colour is the car` or `what book …`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
-    text."""
+    """The words of the French translation of a question such as `what do you want`, `what is your favourite colour`, `what is
+    her name`, `what colour is the car` or `what book …`. A `SamplingPath` samples the English words; a `ParsingPath` reads them
+    from its text."""
     options = {"do": 3.0, "favourite": 1.0, "name": 1.0, "which": 1.0, "colour": 0.8, "mine": 0.7, "there": 0.3}
     word = path.word(words_table("what 4.0, which 1.0"))
     starts = {"colour": ("colour", "color"), "favourite": ("is",), "name": ("is",), "there": ("is",), "mine": ("is", "are")}
@@ -236,8 +237,8 @@ WHO = Nominal(lambda _: ["qui"], Agreement("m", False, THIRD), THIRD, "person")
 
 
 def who(path: Path) -> list[str]:
-    """The French words of a question such as `who is he`, `who is your teacher`, `who wants a coffee` or `who do you love`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `who is he`, `who is your teacher`, `who wants a coffee` or
+    `who do you love`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     path.say("who")
     options = {"is": 1.5, "does": 1.5, "whom": 0.7, "be": 0.5}
     chosen = path.choose(
@@ -266,8 +267,8 @@ def who(path: Path) -> list[str]:
 
 
 def whose(path: Path) -> list[str]:
-    """The French words of a question such as `whose book is this`. A `SamplingPath` samples the English words; a `ParsingPath`
-    reads them from its text."""
+    """The words of the French translation of a question such as `whose book is this`. A `SamplingPath` samples the English
+    words; a `ParsingPath` reads them from its text."""
     path.say("whose")
     number = path.choose({"singular": 1.0, "plural": 0.4})
     kind = path.meaning(("object", "clothing", "vehicle", "animal"))
@@ -283,8 +284,8 @@ THESE_ONES = Table([("are these", None), ("are those", None), ("are they", None)
 
 
 def how_many(path: Path) -> list[str]:
-    """The French words of a question such as `how many cats do you have` or `how many books are there on the table`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `how many cats do you have` or `how many books are there on the
+    table`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     path.say("how", "many")
     kind = path.meaning(
         ("animal", "family", "object", "food", "vehicle", "clothing", "person", "text", "language", "room", "idea")
@@ -317,8 +318,9 @@ def how_many(path: Path) -> list[str]:
 
 
 def how(path: Path) -> list[str]:
-    """The French words of a question such as `how old is your brother`, `how is your mother`, `how do you go to school` or `how
-    much is the book`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `how old is your brother`, `how is your mother`, `how do you go
+    to school` or `how much is the book`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     path.say("how")
     options = {"old": 1.5, "is": 1.0, "do": 1.0, "much": 1.0, "was": 0.4}
     chosen = path.choose(options, {"was": ("was", "were"), "old": ("old",), "is": ("am", "is", "are"), "much": ("much",)})
@@ -358,8 +360,8 @@ VAS_TU = ("vais-je", "vas-tu", "va-t-il", "allons-nous", "vont-ils")
 
 
 def when_or_why(path: Path) -> list[str]:
-    """The French words of a question such as `when do you get up`, `why are you sad` or `when is your birthday`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a question such as `when do you get up`, `why are you sad` or `when is your
+    birthday`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     word = path.word(words_table("when 1.0, why 1.0"))
     french = "quand" if word == "when" else "pourquoi"
     options = {"do": 2.0, "be": 0.5 if word == "why" else 0.0, "event": 0.0 if word == "why" else 0.5}

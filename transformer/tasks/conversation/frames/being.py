@@ -105,8 +105,8 @@ def described_thing(path: Path, adjectives: float = 0.05) -> Nominal:
 
 
 def description(path: Path) -> list[str]:
-    """The French words of a sentence such as `the dog is black`, `my sister was very tired`, `they are not rich` or `it is
-    easy`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `the dog is black`, `my sister was very tired`, `they are not
+    rich` or `it is easy`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"someone": 1.0, "something": 1.0, "it": 0.6, "generic": 0.1, "owned": 0.12}
     chosen = path.choose(options, {"it": ("it", "this", "that")})
     if chosen == "it":
@@ -134,9 +134,9 @@ PAST_SHORT: Table[str] = Table([("yesterday", "hier"), ("last week", "la semaine
 
 
 def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
-    """The French words of a sentence such as `it is easy` or `this is very good`. A `SamplingPath` samples the English words; a
-    `ParsingPath` reads them from its text. `table` has the allowed English subjects. The French subject is `ce`, but `il` if
-    the adjective fits only people and animals."""
+    """The words of the French translation of a sentence such as `it is easy` or `this is very good`. A `SamplingPath` samples
+    the English words; a `ParsingPath` reads them from its text. `table` has the allowed English subjects. The French subject is
+    `ce`, but `il` if the adjective fits only people and animals."""
     path.word(table)
     tense = tense_of(path)
     path.say("was" if tense == "past" else "is")
@@ -149,8 +149,8 @@ def it_is(path: Path, table: Table[str] = THINGS_IT) -> list[str]:
 
 
 def state(path: Path) -> list[str]:
-    """The French words of a sentence such as `i am hungry`, `he is not afraid` or `my head hurts`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i am hungry`, `he is not afraid` or `my head hurts`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"state": 3.0, "well": 0.5, "hurts": 0.7}
     chosen = path.choose(options, {"hurts": words.POSSESSIVES})
     if chosen == "hurts":
@@ -176,8 +176,8 @@ WELL = Table([("fine", ""), ("well", "")])
 
 
 def hurts(path: Path) -> list[str]:
-    """The French words of a sentence such as `my head hurts` (`j'ai mal à la tête`). A `SamplingPath` samples the English
-    words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `my head hurts` (`j'ai mal à la tête`). A `SamplingPath`
+    samples the English words; a `ParsingPath` reads them from its text."""
     who = path.word(HURTING)
     number = path.meaning(("singular", "singular", "plural"))
     form = path.word(NOUN_FORMS, FORMS_OF["body", number] if number else None)
@@ -193,8 +193,9 @@ HURTING = Table(
 
 
 def identity(path: Path) -> list[str]:
-    """The French words of a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna is my sister` or
-    `a dog is an animal`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `this is my mother`, `it is a cat`, `these are my shoes`, `anna
+    is my sister` or `a dog is an animal`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     options = {"this": 3.0, "someone": 1.2, "city": 0.3, "same": 0.15, "all": 0.1, "mine": 0.3}
     starts = {"this": THIS_IS.by_first, "city": {*adverbials.CITY_TABLE.by_first, *adverbials.COUNTRY_TABLE.by_first}}
     chosen = path.choose(options, starts)
@@ -225,9 +226,10 @@ A = Table([("a", words.DETERMINERS["a"])])
 
 
 def matched(path: Path, who: Nominal, kinds: tuple[str, ...], adjectives: float = 0.12) -> list[str]:
-    """The French words for what somebody is, such as `my friend`: a noun phrase with the number of `who`, and with the gender
-    of `who` if the noun has both genders. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text.
-    `kinds` are the kinds of noun that are sampled; `adjectives` is the share of phrases with an adjective."""
+    """The words of the French translation of what somebody is, such as `my friend`: a noun phrase with the number of `who`, and
+    with the gender of `who` if the noun has both genders. A `SamplingPath` samples the English words; a `ParsingPath` reads
+    them from its text. `kinds` are the kinds of noun that are sampled; `adjectives` is the share of phrases with an
+    adjective."""
     plural = who.english_slot in (3, 4)
     options = {"phrase": 1.0, "owned": 0.1}
     if path.choose(options) == "owned":
@@ -258,8 +260,8 @@ IDENTITY_PLURAL = words.determiners("the 1, my 4, your 2, his 1.5, her 1.5, our 
 
 
 def this_is(path: Path) -> list[str]:
-    """The French words of a sentence such as `this is my mother`, `they are not good books` or `it was a good film`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `this is my mother`, `they are not good books` or `it was a
+    good film`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     past = path.choose({"present": 1.0, "past": 0.12}) == "past"
     table = THIS_WAS if past else THIS_IS
     who = path.word(table)
@@ -288,8 +290,8 @@ MANY_THINGS = words.determiners("the 2, my 4, your 2, his 1, her 1, our 1, their
 
 
 def mine(path: Path) -> list[str]:
-    """The French words of a sentence such as `those shoes are mine` (`ces chaussures sont à moi`). A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `those shoes are mine` (`ces chaussures sont à moi`). A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     what = noun_phrase(path, ("object", "clothing", "animal", "vehicle"), words.DEFINITE, adjectives=0.05, of=0.0)
     be(path, what)
     negated = path.says("not", 0.15)
@@ -300,8 +302,8 @@ MINE = Table([("mine", "moi"), ("yours", "toi"), ("hers", "elle"), ("ours", "nou
 
 
 def city_is(path: Path) -> list[str]:
-    """The French words of a sentence such as `paris is a beautiful city` or `france is a country`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `paris is a beautiful city` or `france is a country`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     if path.choose({"city": 1.0, "country": 0.6}, {"city": adverbials.CITY_TABLE.by_first}) == "city":
         who, finite = path.word(adverbials.CITY_TABLE).split(), "est"
     else:
@@ -317,8 +319,9 @@ COUNTRIES_WITHOUT_THE = Table([(english, country) for english, country in COUNTR
 
 
 def job(path: Path) -> list[str]:
-    """The French words of a sentence such as `i am a student`, `my mother is a doctor`, `we are not teachers` or `she is a good
-    singer`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i am a student`, `my mother is a doctor`, `we are not
+    teachers` or `she is a good singer`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     who = subject(path, pronouns=1.7)
     tense = tense_of(path, 0.1)
     be(path, who, tense)
@@ -340,8 +343,8 @@ def job(path: Path) -> list[str]:
 
 
 def location(path: Path) -> list[str]:
-    """The French words of a sentence such as `the cat is on the table`, `we were at home yesterday` or `it is in the kitchen`.
-    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `the cat is on the table`, `we were at home yesterday` or `it
+    is in the kitchen`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"someone": 1.3, "something": 1.3, "it": 0.3}
     chosen = path.choose(options, {"it": ("it",)})
     if chosen == "it":
@@ -361,8 +364,8 @@ MOVABLE = ("object", "clothing", "food", "furniture", "vehicle", "place", "objec
 
 
 def existence(path: Path) -> list[str]:
-    """The French words of a sentence such as `there are three books on the table`, `there is not any milk` or `there was a cat
-    in the garden`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `there are three books on the table`, `there is not any milk`
+    or `there was a cat in the garden`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     path.say("there")
     tense = tense_of(path, 0.15)
     be_form = path.choose({"is": 1.0, "are": 1.0}) if tense == "present" else path.choose({"was": 1.0, "were": 1.0})
@@ -379,9 +382,9 @@ def existence(path: Path) -> list[str]:
 
 
 def existing(path: Path, polarity: str, plural: bool) -> list[str]:
-    """The French words of the noun phrase after `there is` or `there are`, such as `a cat`, `three books` or `no milk`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. `polarity` is a `Polarity`, or "no" for
-    a phrase with `no`; `plural` is whether the verb is `are` or `were`."""
+    """The words of the French translation of the noun phrase after `there is` or `there are`, such as `a cat`, `three books` or
+    `no milk`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. `polarity` is a `Polarity`,
+    or "no" for a phrase with `no`; `plural` is whether the verb is `are` or `were`."""
     kinds = ("object", "animal", "person", "furniture", "food", "drink", "place", "vehicle", "plant", "clothing", "room")
     table = {"negative": EXISTING_NEGATIVE, "no": words.NO, "question": EXISTING_QUESTION}.get(polarity, EXISTING)
     what = noun_phrase(
@@ -436,8 +439,9 @@ def weather_words(french: str, negated: bool) -> list[str]:
 
 
 def weather(path: Path) -> list[str]:
-    """The French words of a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris yesterday` or `the
-    weather is nice`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `it is cold`, `in winter it is cold`, `it was raining in paris
+    yesterday` or `the weather is nice`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     first = (path.optional(WEATHER_TIMES, 0.05) or "").split()
     return [*first, *_weather(path, not first), *period(path)]
 
@@ -499,8 +503,9 @@ def weather_place(path: Path) -> list[str]:
 
 
 def calendar(path: Path) -> list[str]:
-    """The French words of a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in july` or `my
-    favourite colour is blue`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `it is eight o'clock`, `today is monday`, `my birthday is in
+    july` or `my favourite colour is blue`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     options = {"clock": 2.0, "day": 1.5, "event": 1.0, "favourite": 1.5}
     starts = {"clock": ("it",), "day": ("it", "today", "tomorrow")}
     chosen = path.choose(options, starts)
@@ -534,8 +539,8 @@ DAY_TABLE = Table(list(adverbials.DAYS.items()))
 
 
 def day(path: Path) -> list[str]:
-    """The French words of a sentence such as `it is monday`, `today is friday` or `tomorrow is my birthday`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `it is monday`, `today is friday` or `tomorrow is my birthday`.
+    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"today": 1.0, "tomorrow": 1.0, "it": 1.0}
     which = path.choose(options, {word: (word,) for word in options})
     path.say(which, "is")
@@ -546,8 +551,8 @@ def day(path: Path) -> list[str]:
 
 
 def favourite(path: Path) -> list[str]:
-    """The French words of a sentence such as `my favourite colour is blue` or `her favourite animal is the cat`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `my favourite colour is blue` or `her favourite animal is the
+    cat`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     whose = path.word(WHOSE)
     path.word(FAVOURITE)
     what, answers = path.word(FAVOURITES)

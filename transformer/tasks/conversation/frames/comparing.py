@@ -63,8 +63,8 @@ def is_somebody(nominal: Nominal) -> bool:
 
 
 def other_side(path: Path, first: Nominal) -> list[str]:
-    """The French words after `que` for the second side of a comparison, such as `me`, `my brother` or `the bus`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. `first` is the first side."""
+    """The words of the French translation (after `que`) of the second side of a comparison, such as `me`, `my brother` or `the
+    bus`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. `first` is the first side."""
     options = {"pronoun": 0.5 if first.kind in PEOPLE else 0.0, "other": 1.0}
     if path.choose(options, {"pronoun": words.OBJECTS.by_first}) == "pronoun":
         return [path.word(words.PERSON_OBJECTS).stressed]
@@ -74,8 +74,9 @@ def other_side(path: Path, first: Nominal) -> list[str]:
 
 
 def comparison(path: Path) -> list[str]:
-    """The French words of a sentence such as `my sister is taller than my brother`, `the car is as fast as the train` or `she
-    is not as old as me`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `my sister is taller than my brother`, `the car is as fast as
+    the train` or `she is not as old as me`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     how = path.choose({"more": 3.0, "as": 1.5, "less": 0.3})
     first = compared(path, None)
     tense = tense_of(path, 0.12)
@@ -99,8 +100,8 @@ def comparison(path: Path) -> list[str]:
 
 
 def group(path: Path) -> list[str]:
-    """The French words of the group of a superlative, such as `in the class` (`de la classe`). A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text. Empty without a group."""
+    """The words of the French translation of the group of a superlative, such as `in the class` (`de la classe`). A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. Empty without a group."""
     if not path.says("in", 0.3):
         return []
     kinds = ("place", "lesson", "world", "family", "place")
@@ -111,8 +112,8 @@ GROUP = words.determiners("the 10, my 1, this 1, our 1")
 
 
 def superlative(path: Path) -> list[str]:
-    """The French words of a sentence such as `she is the tallest`, `this is the biggest house` or `he is the best student in
-    the class`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `she is the tallest`, `this is the biggest house` or `he is the
+    best student in the class`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     chosen = path.choose({"alone": 1.0, "noun": 1.0, "this": 1.0}, {"this": ("this", "it", "that")})
     who = None
     if chosen == "this":

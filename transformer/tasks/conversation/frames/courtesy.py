@@ -26,8 +26,8 @@ REFLEXIVE = words.REFLEXIVE
 
 
 def courtesy(path: Path) -> list[str]:
-    """The French words of a fixed phrase, a greeting with a name, thanks for something, or a request. A `SamplingPath` samples
-    the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a fixed phrase, a greeting with a name, thanks for something, or a request. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     chosen = path.choose({"phrase": 6.0, "greeting": 1.0, "for": 0.25, "request": 0.6}, {"for": ("thank", "thanks")})
     if chosen == "for":
         path.word(THANKS)
@@ -76,8 +76,8 @@ def split(french: str) -> list[str]:
 
 
 def introduction(path: Path) -> list[str]:
-    """The French words of a sentence such as `my name is anna`, `i am anna`, `her name is lucy`, `my sister 's name is kate` or
-    `this is tom`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `my name is anna`, `i am anna`, `her name is lucy`, `my sister
+    's name is kate` or `this is tom`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"name": 3.0, "i am": 1.5, "owner": 0.7, "this is": 0.6, "called": 0.3}
     starts = {"name": words.OWNERS.by_first, "this is": ("this",), "i am": words.SUBJECTS.by_first}
     chosen = path.choose(options, starts)
@@ -116,8 +116,8 @@ def called(agreement: Agreement) -> list[str]:
 
 
 def age(path: Path) -> list[str]:
-    """The French words of a sentence such as `i am twelve years old` or `my brother is twenty one`. A `SamplingPath` samples
-    the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i am twelve years old` or `my brother is twenty one`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     someone = subject(path, pronouns=2.0, kinds=("family", "family", "job", "person"))
     be(path, someone)
     number = path.word(NUMBERS)
@@ -133,8 +133,8 @@ NUMBERS = Table(list(words.NUMBERS.items()))
 
 
 def origin(path: Path) -> list[str]:
-    """The French words of a sentence such as `i am from france`, `she is spanish` or `he was born in italy`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i am from france`, `she is spanish` or `he was born in italy`.
+    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     someone = subject(path, pronouns=2.5, kinds=("family", "family", "job", "person"))
     slot = someone.agreement.slot
     options = {"from": 2.0, "nation": 2.0, "born": 0.7}

@@ -40,9 +40,9 @@ FIRST_SHARE = 0.06  # share of sentences that start with a time
 
 
 def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[str, ...] = ("vehicle",)) -> list[str]:
-    """The French words of a statement in this tense. A `SamplingPath` samples the English words; a `ParsingPath` reads them
-    from its text. A statement may start with a time: `yesterday we went to the beach`. In the present and the past, the subject
-    may also be a noun of one of the kinds in `things`."""
+    """The words of the French translation of a statement in this tense. A `SamplingPath` samples the English words; a
+    `ParsingPath` reads them from its text. A statement may start with a time: `yesterday we went to the beach`. In the present
+    and the past, the subject may also be a noun of one of the kinds in `things`."""
     first = path.optional(adverbials.TIMES[TIME_OF_TENSE.get(tense, "present")], FIRST_SHARE)
     who = subject(path, things=things if tense in ("present", "past") else ())
     clause = statement(path, who, tense, negation, time=0.0 if first else 0.22)
@@ -50,58 +50,58 @@ def in_tense(path: Path, tense: Tense, negation: Negation = "", things: tuple[st
 
 
 def present(path: Path) -> list[str]:
-    """The French words of a sentence such as `i eat an apple` or `she always drinks coffee`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i eat an apple` or `she always drinks coffee`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     return in_tense(path, "present")
 
 
 def progressive(path: Path) -> list[str]:
-    """The French words of a sentence such as `he is sleeping` or `we are not working today`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `he is sleeping` or `we are not working today`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     return in_tense(path, "progressive", "not" if path.choose({"no": 0.88, "yes": 0.12}) == "yes" else "")
 
 
 def negative(path: Path) -> list[str]:
-    """The French words of a sentence such as `i do not like coffee` or `he never eats meat`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i do not like coffee` or `he never eats meat`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     return in_tense(path, "present", path.choose({"not": 4.0, "never": 1.0}))
 
 
 def past(path: Path) -> list[str]:
-    """The French words of a sentence such as `we went to the beach yesterday`. A `SamplingPath` samples the English words; a
-    `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `we went to the beach yesterday`. A `SamplingPath` samples the
+    English words; a `ParsingPath` reads them from its text."""
     return in_tense(path, "past")
 
 
 def negative_past(path: Path) -> list[str]:
-    """The French words of a sentence such as `she did not sleep`. A `SamplingPath` samples the English words; a `ParsingPath`
-    reads them from its text."""
+    """The words of the French translation of a sentence such as `she did not sleep`. A `SamplingPath` samples the English
+    words; a `ParsingPath` reads them from its text."""
     return in_tense(path, "past", path.choose({"not": 6.0, "never": 1.0}))
 
 
 def imperfect(path: Path) -> list[str]:
-    """The French words of a sentence such as `i was sleeping`. A `SamplingPath` samples the English words; a `ParsingPath`
-    reads them from its text."""
+    """The words of the French translation of a sentence such as `i was sleeping`. A `SamplingPath` samples the English words; a
+    `ParsingPath` reads them from its text."""
     return in_tense(path, "imperfect", "not" if path.choose({"no": 0.9, "yes": 0.1}) == "yes" else "")
 
 
 def future(path: Path) -> list[str]:
-    """The French words of a sentence such as `i am going to eat` or `we will not come tomorrow`. A `SamplingPath` samples the
-    English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i am going to eat` or `we will not come tomorrow`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     tense: Tense = path.choose({"future": 2.0, "will": 1.0})
     return in_tense(path, tense, "not" if path.choose({"no": 0.85, "yes": 0.15}) == "yes" else "")
 
 
 def modal(path: Path) -> list[str]:
-    """The French words of a sentence such as `i can swim`, `she wants to go home` or `you must not run`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i can swim`, `she wants to go home` or `you must not run`. A
+    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     negation: Negation = path.choose({"": 0.8, "not": 0.2})
     return [*with_modal(path, subject(path), negation).french(), *please(path, 0.03), *period(path)]
 
 
 def possession(path: Path) -> list[str]:
-    """The French words of a sentence such as `i have two brothers`, `she does not have a car` or `anna has blue eyes`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i have two brothers`, `she does not have a car` or `anna has
+    blue eyes`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     tense: Tense = path.choose({"present": 1.0, "past": 0.2})
@@ -150,8 +150,8 @@ LOOKS = ("body", "hair", "hair")  # `she has long hair`
 
 
 def liking(path: Path) -> list[str]:
-    """The French words of a sentence such as `i like cats`, `he does not like coffee` or `we love swimming`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i like cats`, `he does not like coffee` or `we love swimming`.
+    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     who = subject(path, pronouns=2.0)
     third = who.english_slot == THIRD
     negated = path.choose({"no": 0.75, "yes": 0.25}) == "yes"
@@ -198,8 +198,8 @@ def _before_infinitive(verb: Conjugation) -> Modal:
 
 
 def wish(path: Path) -> list[str]:
-    """The French words of a sentence such as `i would like a coffee please`. A `SamplingPath` samples the English words; a
-    `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i would like a coffee please`. A `SamplingPath` samples the
+    English words; a `ParsingPath` reads them from its text."""
     asks = path.says("would", 0.2)
     who = from_pronoun(path.word(words.PERSON_SUBJECTS, WISHERS)) if asks else subject(path, pronouns=5.0)
     path.say(*([] if asks else ["would"]), "like")
@@ -233,8 +233,8 @@ ORDERED = Table([(v.base, v) for v in VERBS if _can_be_ordered(v)])
 
 
 def order(path: Path) -> list[str]:
-    """The French words of a sentence such as `close the door please`, `do not run`, `give me the book` or `let us eat`. A
-    `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `close the door please`, `do not run`, `give me the book` or
+    `let us eat`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     options = {"order": 3.0, "not": 1.0, "let us": 1.0, "give me": 0.7}
     starts = {"not": ("do",), "let us": ("let",), "give me": GIVE_ME.by_first, "order": ORDERED.by_first}
     asked = please(path, 0.07)
@@ -261,8 +261,8 @@ CONJUNCTIONS = Table([("because", ["parce", "que"]), ("and", ["et"]), ("but", ["
 
 
 def joined(path: Path) -> list[str]:
-    """The French words of a phrase such as `i like tea but i do not like coffee`, `i am happy because i have a dog` or `because
-    i was tired`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a phrase such as `i like tea but i do not like coffee`, `i am happy because i have
+    a dog` or `because i was tired`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
     if path.choose({"first": 0.92, "answer": 0.08}, {"answer": ("because",), "first": words.SUBJECTS.by_first}) == "answer":
         path.say("because")
         someone = from_pronoun(path.word(words.PERSON_SUBJECTS))
@@ -284,8 +284,9 @@ def joined(path: Path) -> list[str]:
 
 
 def thought(path: Path, who: Nominal) -> list[str]:
-    """The French words of a sentence such as `i think you are right`, `she knows that he is tired` or `i think it is easy`. A
-    `SamplingPath` samples the English words after the subject `who`; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i think you are right`, `she knows that he is tired` or `i
+    think it is easy`. A `SamplingPath` samples the English words after the subject `who`; a `ParsingPath` reads them from its
+    text."""
     thinks = path.word(THINKING[who.english_slot == THIRD])
     path.says("that", 0.5)
     that = [*who.subject, thinks.present[who.agreement.slot], "que"]
@@ -304,8 +305,8 @@ SAME = {p: Table([(p.subject, p)]) for p in words.PRONOUNS}
 
 
 def _short(path: Path, who: Nominal) -> tuple[list[str], bool]:
-    """The French words of a short clause, and whether an object or a place is in it. A `SamplingPath` samples the English words
-    after the subject `who`; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a short clause, and whether an object or a place is in it. A `SamplingPath`
+    samples the English words after the subject `who`; a `ParsingPath` reads them from its text."""
     kind = path.choose({"present": 3.0, "be": 1.5, "not": 1.5, "past": 1.5, "modal": 1.0})
     if kind == "be":
         return being(path, who), False
@@ -321,8 +322,8 @@ AGES = Table([(english, french) for english, french in words.NUMBERS.items() if 
 
 
 def being(path: Path, who: Nominal) -> list[str]:
-    """The French words of a clause such as `i am tired` or `she was not hungry`. A `SamplingPath` samples the English words
-    after the subject `who`; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a clause such as `i am tired` or `she was not hungry`. A `SamplingPath` samples
+    the English words after the subject `who`; a `ParsingPath` reads them from its text."""
     past = path.choose({"present": 1.5, "past": 1.0}) == "past"
     be(path, who, "past" if past else "present")
     negated = path.says("not", 0.1)
@@ -340,8 +341,9 @@ def being(path: Path, who: Nominal) -> list[str]:
 
 
 def relative(path: Path) -> list[str]:
-    """The French words of a sentence such as `i know a man who lives in paris`, `the man who lives here is old` or `the book
-    that she bought is new`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text."""
+    """The words of the French translation of a sentence such as `i know a man who lives in paris`, `the man who lives here is
+    old` or `the book that she bought is new`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its
+    text."""
     chosen = path.choose({"who": 1.0, "that": 1.3, "who is": 0.8})
     if chosen == "who is":
         head = noun_phrase(path, ("person", "job", "friend"), KNOWN, adjectives=0.05, of=0.0)

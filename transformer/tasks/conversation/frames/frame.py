@@ -43,8 +43,8 @@ OPENING_SHARE = 0.05
 
 
 def opening(path: Path) -> list[str]:
-    """The French words of an opening before a sentence, such as `hello` or `yes`, with or without a period. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text. Empty without an opening."""
+    """The words of the French translation of an opening before a sentence, such as `hello` or `yes`, with or without a period.
+    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. Empty without an opening."""
     french = path.optional(OPENINGS, OPENING_SHARE)
     if french is None:
         return []

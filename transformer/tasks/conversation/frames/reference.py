@@ -80,8 +80,8 @@ SAYINGS_OF = {
 
 @dataclass(frozen=True)
 class Main:
-    """The clause before the pronoun, such as `the animal did not cross the street`: its French words, whether it is in the
-    past, and the nouns that the pronoun may refer to."""
+    """The main clause of a sentence such as `the animal did not cross the street because it was too tired`: its French words,
+    whether it is in the past, and the nouns that the pronoun after it (`it`) may refer to."""
 
     french: list[str]
     past: bool
@@ -214,9 +214,9 @@ def reference(path: Path) -> list[str]:
 
 
 def with_question(path: Path) -> list[str]:
-    """The French words of a sentence and a question, such as `… because it was too tired . what was tired ?`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text. The French answers the question with the noun, which
-    trains a head to attend to the noun."""
+    """The words of the French translation of a sentence and a question, such as `… because it was too tired . what was tired
+    ?`. A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. The French answers the question
+    with the noun, which trains a head to attend to the noun."""
     main = main_clause(path)
     path.word(BECAUSE)
     french, found, saying, pronoun = reason(path, main)
@@ -232,14 +232,15 @@ def with_question(path: Path) -> list[str]:
 
 
 def rigid_main(path: Path) -> list[str]:
-    """The French words of a sentence such as `the animal did not cross the street`. A `SamplingPath` samples the English words;
-    a `ParsingPath` reads them from its text. The two nouns always have the same positions."""
+    """The words of the French translation of a sentence such as `the animal did not cross the street`. A `SamplingPath` samples
+    the English words; a `ParsingPath` reads them from its text. The two nouns always have the same positions."""
     return [*main_clause(path, rigid=True).french, *period(path)]
 
 
 def rigid(path: Path) -> list[str]:
-    """The French words of a sentence such as `the animal did not cross the street because it was too tired`. A `SamplingPath`
-    samples the English words; a `ParsingPath` reads them from its text. The two nouns always have the same positions."""
+    """The words of the French translation of a sentence such as `the animal did not cross the street because it was too tired`.
+    A `SamplingPath` samples the English words; a `ParsingPath` reads them from its text. The two nouns always have the same
+    positions."""
     main = main_clause(path, rigid=True)
     path.word(BECAUSE)
     french, found, _, pronoun = reason(path, main)
