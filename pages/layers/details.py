@@ -117,7 +117,7 @@ def _parameter_of(view: View, name: str) -> np.ndarray:
 
 
 def _show_parameters(view: View, trace: Trace, stops: Mapping[str, Stop], stop: Stop, item: int) -> None:
-    """Draw the parameters that the tensor of a stop is computed with, folded."""
+    """Draw, folded, the parameters with which a stop (a tensor of the forward pass) is computed."""
     words = text("walk")
     if not stop.parameters:
         st.caption(words["parameters_none"])

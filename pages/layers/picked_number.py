@@ -35,8 +35,8 @@ Picked = tuple[int, int, int, int]
 
 
 def pick_number(views: Sequence[TensorView], view: TensorView, at: tuple[int, int, int]) -> None:
-    """Pick the number at `at` (tile, such as a head; row; column) of `view`, one of the tensors `views` of a picture. `view`
-    may be only some columns of that tensor. Call this in a callback."""
+    """Pick the number at `at` (tile, the matrix of one head; row; column) of `view`, one of the tensors `views` of a picture.
+    `view` may be only some columns of that tensor. Call this in a callback."""
     tile, row, column = at
     index = next(index for index, each in enumerate(views) if each.path == view.path)
     st.session_state[NUMBER] = (index, tile, row, column + view.first_column)
@@ -59,8 +59,8 @@ def say_picked(stops: Mapping[str, Stop], stop: Stop, views: Sequence[TensorView
 
 
 def _picked(stop: Stop, views: Sequence[TensorView]) -> Picked | None:
-    """The number that is picked in the picture of a stop: from a click, or from the URL. None if the number was picked at
-    another stop, or if it does not exist."""
+    """The number that is picked in the picture of a stop (a tensor of the run): from a click, or from the URL. None if the
+    number was picked at another stop, or if it does not exist."""
     state = st.session_state
     seed(NUMBER, _read, lambda value: value if state.get(OF_STOP) == stop.path else None)
     state[OF_STOP] = stop.path
@@ -97,7 +97,7 @@ def show_picked(
     page explains), also draw a button that goes to the input.
 
     Args:
-        drawn, at: the drawn tensor, and the tile, the row and the column of the number in it.
+        drawn, at: the drawn tensor, and the number's place in it: tile (matrix of one head), row and column, from 0.
         item, head: the indices, from 0, of the text in the batch and of the head that the picture shows; None for all heads.
         go: called with the path of the tensor to go to.
     """
@@ -119,7 +119,7 @@ def show_picked(
 
 
 def _follow(go: Callable[[str], None], made: Stop, at: Sequence[int]) -> None:
-    """Go to the stop at which a number was made. It stays picked there, in the result."""
+    """Go to the stop (tensor of the run) `made` that has the number. The number stays picked there, in the result."""
     go(made.path)
     _pick_in_result(made, at)
 
@@ -128,7 +128,7 @@ def pick_result(stop: Stop, at: tuple[int, int, int]) -> None:
     """Pick a number of a stop (a tensor of the run), and show all heads, so that it is in the picture. Call this in a callback.
 
     Args:
-        at: the tile, the row and the column of the number among all heads.
+        at: the tile (matrix of one head), the row and the column of the number, from 0, among all heads.
     """
     if "head" in stop.axes:
         choose("head", "all")
@@ -176,8 +176,8 @@ def _wave(trace: Trace, position: int, column: int) -> str:
 
 
 def _head(trace: Trace, stop: Stop, tile: int) -> int:
-    """The index of the head that a tile of a stop's tensor belongs to. If several heads share the keys and values of the tile,
-    the first of these heads."""
+    """The index of the head that a tile (matrix) of a stop (a tensor of the run) belongs to. If several heads share the tile's
+    keys and values, the first of these heads."""
     sizes = dict(zip(stop.axes, stop.shape, strict=True))
     return tile * trace.config.heads // sizes["key_head"] if "key_head" in sizes else tile
 
@@ -194,8 +194,8 @@ def _said(stops: Mapping[str, Stop], drawn: TensorView, at: Sequence[int], head:
 
 
 def _explain(view: View, trace: Trace, stop: Stop, cell: tuple[int, int], item: int, head: int) -> bool:
-    """Draw the computation of one number of a stop. Returns False if there is no computation, as for an id or a row of a
-    table."""
+    """Draw the computation of one number of a stop (a tensor of the run). Returns False if there is no computation, as for an
+    id or a row of a table."""
     path = TensorPath.parse(stop.path)
     model = view.pipeline.model
     if path.kind is not None and path.layer is not None:

@@ -70,7 +70,7 @@ def _of_others(stop: Stop) -> str:
 
 
 def _variant(kind: str, config: TransformerConfig) -> str:
-    """The suffix of the texts about a kind of stop in the variant of `config`; empty for the common texts."""
+    """The suffix of the texts about a kind of stop (a tensor) in the variant of `config`; empty for the common texts."""
     if kind.endswith((".projected", ".heads")):
         return config.head_projection
     variants: dict[str, Any] = {

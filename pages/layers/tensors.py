@@ -51,7 +51,7 @@ def picture(
         on_number: called when a cell is clicked, with its tensor and the tile (matrix of one head), row and column of the
             cell's number; of several numbers, that of greatest magnitude. With `zooms`, the columns around such a cell are
             opened, too.
-        framed: the path of a tensor, and the tile, row and column of the number in it whose cell is framed.
+        framed: the path of a tensor, and the tile, row and column, from 0, of the number in it whose cell is framed.
     """
     views = [*inputs, result]
     opened = _opened(key, views) if zooms else None

@@ -100,7 +100,7 @@ stops_of = cached(walk_of)
 
 @cached
 def _lines(config: NetworkConfig, taps: Taps, _language: str) -> list[Line]:
-    """The list of all stops in the page's language: below each group its stops."""
+    """The list of all stops (tensors of the run) in the page's language: below each group its stops."""
     words, lines = text("walk"), []
     for name, members in groupby(stops_of(config, taps), lambda stop: stop.group):
         group, stops = group_title(name), [*members]
@@ -110,7 +110,8 @@ def _lines(config: NetworkConfig, taps: Taps, _language: str) -> list[Line]:
 
 
 def _listed(stop: Stop, words: Mapping[str, Any]) -> str:
-    """The label of a stop in the list. It contains the sub-layer if several sub-layers have such a stop, but not the layer."""
+    """The label of a stop (a tensor of the run) in the list. It contains the sub-layer if several sub-layers have such a stop,
+    but not the layer."""
     called = title(stop)
     return f"{words['parts'][stop.part]}: {called}" if stop.kind.startswith(("attention", "add_norm")) else called
 
@@ -129,8 +130,8 @@ def short_walk(decoder_layers: int, paths: Collection[str]) -> list[str]:
 
 
 def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractContextManager) -> tuple[str, list[str]]:
-    """Show the buttons for back, next and play and the list of stops. Show the speed and the switch to all tensors in
-    `settings`. Returns the path of the current stop, and the paths to step through."""
+    """Show the buttons for back, next and play and the list of stops (tensors of the run). Show the speed and the switch to all
+    tensors in `settings`. Returns the path of the current stop, and the paths to step through."""
     words, paths = text("walk"), [stop.path for stop in stops]
     # The first visit starts at the first step with numbers, because the masks before it often hide nothing.
     first = next((index for index, stop in enumerate(stops) if stop.kind == "embedding.token"), 0)
@@ -166,8 +167,8 @@ def _navigation(stops: Sequence[Stop], short: Sequence[str], settings: AbstractC
 
 
 def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
-    """Show the switch to all tensors; returns the paths to step through. If the current stop is not in the short walk, for
-    example because a link names it, the switch is on."""
+    """Show the switch to all tensors; returns the paths to step through. If the current stop (tensor) is not in the short walk,
+    for example because a link names it, the switch is on."""
     if not short:
         return paths
 
@@ -183,12 +184,14 @@ def _steps(paths: list[str], short: Sequence[str], chosen: str) -> list[str]:
 
 
 def _button(label: str, path: str, disabled: bool, shortcut: str) -> None:
-    """Draw a button that goes to the stop at `path`. Streamlit draws its keyboard shortcut as an arrow after the label."""
+    """Draw a button that goes to the stop (the tensor of the run) at `path`. Streamlit draws its keyboard shortcut as an arrow
+    after the label."""
     st.button(label, key=f"walk_{shortcut}", on_click=_go, args=(path,), disabled=disabled, shortcut=shortcut)
 
 
 def _go(path: str | None) -> None:
-    """Go to a stop and pause, so that playing does not move on from the stop that the visitor chose. None does nothing."""
+    """Go to a stop (a tensor of the run) and pause, so that playing does not move on from the stop that the visitor chose. None
+    does nothing."""
     if path is not None:
         st.session_state[STOP] = path
         _pause()
@@ -205,7 +208,7 @@ def _pause() -> None:
 
 
 def _tick(paths: Sequence[str]) -> None:
-    """Go to the next stop. Stop playing at the end."""
+    """Go to the next stop (tensor of the run). Stop playing at the end."""
     if time.monotonic() < st.session_state.get(DUE, 0.0):
         return
     index = min(len(paths) - 1, paths.index(st.session_state[STOP]) + 1)

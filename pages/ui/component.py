@@ -41,7 +41,7 @@ def mounted(path: Path, *styles_of_parts: Path) -> Mount:
 
 
 def style_of(path: Path, *styles_of_parts: Path) -> str:
-    """The CSS of the component `<path>.css`, after that of the parts that it draws, in the files `styles_of_parts`."""
+    """The CSS of a component: the CSS that all components share, that of the parts it draws, and its own, `<path>.css`."""
     styles = (SHARED_STYLE, *styles_of_parts, path.with_suffix(".css"))
     return "\n".join(style.read_text(encoding="utf-8") for style in styles)
 

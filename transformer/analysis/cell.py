@@ -47,8 +47,8 @@ class Explanation:
     """The computation of one number of a forward pass: the operation, its terms, and the result beside the traced number.
 
     Attributes:
-        step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`; `Stop.kind` outside the heads); ""
-            for a number computed outside the forward pass (`explanation_of`).
+        step: the kind of tensor that has the number, such as `scores` (`AttentionStep.name`; `walk.Stop.kind` outside the
+            heads); "" for a number computed outside the forward pass (`explanation_of`).
         row, column: place of the number in the matrix of one text, counted from 0.
         operation: one of these:
             `given`: the number is an input of this attention, so no operation is repeated.

@@ -1,5 +1,6 @@
 """The computation of any single number of a tensor outside the attention heads: embeddings, residual sums, LayerNorms,
-feed-forward networks, logits and probabilities. For the numbers of attention heads, see `cell.py`.
+feed-forward networks, logits and probabilities. For the numbers of attention heads, see `cell.py`. A `Stop` describes a tensor;
+`walk(trace)` returns one for each tensor.
 
     explanation = explain_stop(model, trace, stop, row=3, column=5)
     explanation.operation, explanation.terms, explanation.result

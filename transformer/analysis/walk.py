@@ -155,8 +155,8 @@ def kind_of(path: str) -> str:
 
 
 def group_of(path: str | TensorPath) -> str:
-    """The part of the network that has the tensor at a path, such as `encoder 1` (layers are counted from 1). The names are
-    those of `Stop.group`.
+    """The part of the network that has the tensor at a path, such as `encoder 1` (layers are counted from 1). `Stop.group`
+    lists the names.
 
     Raises:
         PathError: `path` is neither a string nor a TensorPath.

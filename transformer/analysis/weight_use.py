@@ -1,4 +1,5 @@
 """What one weight of the model does in a run, at the position where it matters most: which number it multiplies or is added to.
+`stop` is the description of a tensor that `walk(trace)` returned.
 
 use = weight_use(model, trace, stop, "encoder.layers.0.feed_forward.up_projection.weight", (7, 3))
 use.position, use.explained.terms, use.explained.result

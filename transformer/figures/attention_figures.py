@@ -330,7 +330,7 @@ def token_map(
         queries, keys: the token of each row and of each column.
         labels: the fixed texts of the figure, such as axis titles: `LABELS` or a translation of it.
         frames: shapes of a Plotly layout, drawn above the heatmap.
-        positions: as for `head_map`.
+        positions: the positions of the queries and of the keys in their texts; None counts from 0.
     """
     rows, columns = positions
     longer = max(len(queries), len(keys))

@@ -37,9 +37,9 @@ class Mosaic:
     each: tuple[int, int]
 
     def place(self, x: int, y: int) -> tuple[int, int, int] | None:
-        """(tile, row, column) in the tensor, counted from 0, of the number that the cell in column `x` and row `y` shows. A
-        bin, which stands for several numbers, shows the one of greatest magnitude. None for a cell between heads, or outside
-        the matrix."""
+        """(tile, row, column) in the tensor, from 0, of the number that the cell in column `x` and row `y` shows. A tile is the
+        matrix of one head. A bin, which stands for several numbers, shows the one of greatest magnitude. None for a cell
+        between heads, or outside the matrix."""
         rows, columns = self.heads.shape
         if not (0 <= x < columns and 0 <= y < rows) or not self.heads[y, x]:
             return None
@@ -50,7 +50,7 @@ class Mosaic:
 
     def cell(self, tile: int, row: int, column: int) -> tuple[int, int] | None:
         """(x, y), column and row counted from 0, of the cell that stands for one number of the tensor. The number is in a tile
-        (head), row and column, counted from 0. None if there is no such number."""
+        (the matrix of one head), row and column, counted from 0. None if there is no such number."""
         sizes = self.view.panel.values.shape
         if not all(0 <= place < size for place, size in zip((tile, row, column), sizes, strict=True)):
             return None
@@ -58,7 +58,7 @@ class Mosaic:
         return left + column // self.each[1], top + row // self.each[0]
 
     def _corner(self, tile: int) -> tuple[int, int]:
-        """The y and the x of the first cell of a tile."""
+        """The y and the x of the first cell of a tile (the matrix of one head)."""
         y, x = np.argwhere(self.heads == tile + 1).min(0)
         return int(y), int(x)
 
@@ -106,7 +106,8 @@ def _shown(view: TensorView) -> Float[np.ndarray, "tile row column"]:
 
 
 def _names(view: TensorView, axis: int, each: int, labels: Mapping[str, str]) -> list[str]:
-    """The name of each row or column of a tile, such as `query 3: cat` or `d_ff 8`; for a bin, such as `d_ff 8–15`."""
+    """The name of each row or column of a tile (the matrix of one head), such as `query 3: cat` or `d_ff 8`; for a bin, such as
+    `d_ff 8–15`."""
     name, tokens = view.panel.axes[axis], view.labels(axis)
     count, first = view.panel.values.shape[axis], view.first_column if axis == 2 else 0
     if name in ("", "1"):

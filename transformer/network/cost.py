@@ -187,7 +187,7 @@ def activation_flops(config: TransformerConfig, stack: str, sublayer: str, name:
 
     Args:
         config, lengths: the model and the size of its input.
-        stack, sublayer, name: the parts of the tensor's path, as in `work_of`.
+        stack, sublayer, name: the parts of the tensor's path, such as `decoder`, `cross_attention` and `scores`.
     """
     factors = flop_factors(config, stack, sublayer, name, lengths)
     return math.prod(size for _, size in factors) if factors else 0
@@ -224,7 +224,8 @@ def axis_sizes(config: TransformerConfig, lengths: Lengths, stack: str, sublayer
 
     Args:
         config, lengths: the model and the size of its input.
-        stack, sublayer, name: the parts of the tensor's path, as in `work_of`. `name` matters only if `stack` is empty.
+        stack, sublayer, name: the parts of the tensor's path, such as `decoder`, `cross_attention`, `scores`. `name` matters
+            only if `stack` is empty.
     """
     queries = lengths.source if stack == "encoder" or name.startswith("source_") else lengths.target
     keys = lengths.source if sublayer == "cross_attention" else queries

@@ -109,7 +109,8 @@ def average_needs(
     Args:
         pipeline: the pipeline of a model.
         pairs: the clean and the corrupt text of each pair; at most `MOST_PAIRS` pairs.
-        what, steps: as in `patch_everywhere`; `what` must be a tensor of heads.
+        what, steps: the tensor of each head that is patched, and the decoder's steps (`all` or `this`), as in
+            `patch_everywhere`.
         metrics: the measures whose shares are computed, of `METRICS`.
 
     Raises:

@@ -76,7 +76,7 @@ class Bench:
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:
         """Run the base run with places taken from the other run. Returns the recorded tensors (`keep`) and the measures.
         `places` has a list for each item of the batch. Items beyond these lists are the base run itself, so that all batches
-        have the same size. `first` is as in `run`."""
+        have the same size. `first` is the first position that is computed, from 0."""
         rest = [()] * (self.items - len(places))
         of_items = [(*self.also, *of_item) for of_item in (*places, *rest)]
         values, logits = self.run(self.base, keep, self._taken(of_items), first)

@@ -137,7 +137,8 @@ def run_pair(
         clean, corrupt: two texts of equally many tokens.
         target: what the decoder reads in both runs; by default, the answer to the clean text. Only for a model with an encoder
             and a decoder.
-        row, tokens: as in `RunPair.of`. For an encoder alone, the default row is the row of the first masked word.
+        row, tokens: the compared row of the logits, from 0, and the ids of two tokens; None for the defaults of `RunPair.of`.
+            For an encoder alone, the default row is the row of the first masked word.
 
     Raises:
         InputError: as in `RunPair.of`; or the model cannot read a text; the clean text of an encoder alone has no masked word,

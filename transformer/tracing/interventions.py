@@ -42,7 +42,7 @@ class Ablate(Intervention):
     """An edit that removes the contribution of heads, or of a whole tensor.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         to: `zero` sets the values to 0; scores that a mask hides stay hidden. `uniform` is only for attention weights: each
             query attends equally to every key that its mask allows, so the head outputs the average of the values.
     """
@@ -90,7 +90,7 @@ class Scale(Intervention):
     """An edit that multiplies values by a factor: 0 removes them, 1 changes nothing, 2 doubles, −1 changes the sign.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         factor: any number from minus a million to a million. Scores that a mask hides stay hidden. Products are clamped to the
             range from −10¹² to 10¹².
         positions: positions to change (queries, source or target tokens), counted from 0; None for all.
@@ -139,7 +139,7 @@ class Patch(Intervention):
     """An edit that replaces values by other values, for example by the values of another run.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         values: the new values, as a tensor, an array or nested sequences: numbers from −10¹² to 10¹², also −∞ for scores; True
             and False for a mask. A run with the default, None, raises PathError. They are stored as nested tuples, so that
             the edit can be hashed. Their shape is that of the selected part, or a shape that broadcasts to it.
@@ -206,7 +206,7 @@ class Block(Intervention):
     equally to all keys.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         edges: (query position, key position) pairs, counted from 0. At least one is needed.
     """
 
@@ -245,7 +245,7 @@ class Replace(Intervention):
     sub-layer's output removes the residual connection.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         by: path of the tap whose tensor is the replacement. It must be computed earlier in the pass and have the same shape.
             Scores can replace only scores, because they may be −∞.
     """
@@ -301,7 +301,7 @@ class Change(Intervention):
     Two changes are equal only if their functions are the same object.
 
     Attributes:
-        path, heads, items: the tensor and the part of it that changes, as in `Intervention`.
+        path, heads, items: path of the tensor, and the heads and batch items to change, from 0 (None: all); see `Intervention`.
         by: a function that gets a copy of the selected part, with the axes of the tensor, and returns a tensor of the same
             shape with real numbers. Scores that a mask hides stay hidden. If the function fails, or returns another shape, NaN
             or numbers beyond ±10¹² (−∞ is allowed for scores), the forward pass raises PathError.

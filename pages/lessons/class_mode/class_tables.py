@@ -60,7 +60,8 @@ class _Rows(NamedTuple):
 
 
 def tally_table(stop: Stop, tally: Tally) -> Markup:
-    """An HTML table with bars: for each answer to a stop's question, how many students gave it first, and last."""
+    """An HTML table with bars: for each answer to the question of a lesson's stop (step), how many students gave it first, and
+    last."""
     words = text("lesson")["class"]
     assert stop.question is not None  # a stop without a question has no answers
     try:

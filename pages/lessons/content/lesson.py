@@ -219,7 +219,7 @@ class Stop:
 
     @property
     def makes_edit(self) -> bool:
-        """Whether the stop or its question names an edit of the model."""
+        """Whether the stop (a step of a lesson) or its question names an edit of the model."""
         return bool(self.edit) or (self.truth is not None and self.truth.form.gives == "yes or no")
 
     @property
@@ -252,7 +252,7 @@ class Lesson:
 
     @property
     def minutes(self) -> float:
-        """The planned minutes of all stops together."""
+        """The planned minutes of all stops (steps) together."""
         return sum(stop.minutes for stop in self.stops)
 
     @property
@@ -265,5 +265,5 @@ class Lesson:
 
     @property
     def questions(self) -> tuple[int, ...]:
-        """The indices of the stops that have a question."""
+        """The indices, from 0, of the stops (steps) that have a question."""
         return tuple(index for index, stop in enumerate(self.stops) if stop.question)

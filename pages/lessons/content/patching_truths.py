@@ -1,5 +1,5 @@
-"""Right answers to questions about patching: where the answers to a stop's two texts first differ, and which share of the
-difference a head carries."""
+"""Right answers to questions about patching: where the answers to the two texts of a lesson's stop (step) first differ, and
+which share of the difference a head carries."""
 
 import re
 from dataclasses import replace

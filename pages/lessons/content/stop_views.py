@@ -31,8 +31,8 @@ def view_of(stop: Stop) -> dict[str, str]:
 
 
 def _first_head(stop: Stop) -> dict[str, str]:
-    """The parameters of the head with which the page Attention opens a stop's model. They are empty if there is no such head,
-    or if the stop is about another kind of attention."""
+    """The parameters of the head with which the page Attention opens the model of a lesson's stop (step). They are empty if
+    there is no such head, or if the stop is about another kind of attention."""
     view, truth = dict(stop.view), stop.truth
     model = view.get("model") or next(iter(available()))
     head = head_to_show(runs().pipeline(model).card.measures, KINDS) if model in available() else None

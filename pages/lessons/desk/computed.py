@@ -33,7 +33,7 @@ def computed_question(boxes: Boxes, kind: str, ask: str) -> Question:
     `COMPUTED`, and `ask` is the text of the question. Returns the question.
 
     Raises:
-        HeadlightError: the stop's model has random weights, or cannot read the text, or cannot answer this kind of question.
+        HeadlightError: the model has random weights, or cannot read the text, or cannot answer this kind of question.
     """
     stop = boxes.view.stop
     run = run_of(stop)

@@ -67,7 +67,8 @@ def show_editor() -> None:
 
 
 def _edit(place: int, view: Kept) -> Stop | None:
-    """Draw the boxes of one stop. Returns the stop with the values of the boxes; None while its question is not finished."""
+    """Draw the boxes of one stop (step of a lesson). Returns the stop with the values of the boxes; None while its question is
+    not finished."""
     words, boxes, stop, problem = text("lessons"), Boxes(view), view.stop, None
 
     # With a key, the stop stays open while its title is changed.
@@ -154,7 +155,7 @@ def _fields(stop: Stop) -> dict[str, Field]:
 
 
 def _question(place: int, boxes: Boxes) -> Question | None:
-    """Draw the boxes of a stop's question. Returns the question; None if the stop has no question.
+    """Draw the boxes for the question of a lesson's stop (step). Returns the question; None if the stop has no question.
 
     Raises:
         HeadlightError: the question is not finished, or its truth cannot be computed.
@@ -198,7 +199,7 @@ def _remove(place: int) -> None:
 
 
 def _show_removed() -> None:
-    """If a stop was removed, draw the button that puts the last removed stop back, with its texts."""
+    """If a stop (step of a lesson) was removed, draw the button that puts the last removed stop back, with its texts."""
     if REMOVED in st.session_state:
         place, view = st.session_state[REMOVED]
         label = text("lessons")["put_back"].format(title=literal(str(view.fields.get("title") or view.stop.title)))

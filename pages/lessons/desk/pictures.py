@@ -34,8 +34,8 @@ MOMENTS = (0.0, 0.5, 1.0)
 
 
 class _View(NamedTuple):
-    """The input of a picture: a stop, its model and texts, their trace, whether to show the answers to questions, and all stops
-    on the sheet."""
+    """The input of a picture: a lesson's stop (step), its model and texts, their trace, whether to show the answers to
+    questions, and all stops on the sheet."""
 
     stop: Stop
     run: View
@@ -84,13 +84,14 @@ def _head(view: _View) -> tuple[Markup, str]:
 
 
 def _row_asked(stop: Stop, queries: tuple[str, ...]) -> int | None:
-    """The position of the row of a map that the stop's question asks about; None if it asks about no row."""
+    """The position, from 0, of the row of a map that the question of a lesson's stop (step) asks about; None if it asks about
+    no row."""
     truth = stop.truth
     return place_of(truth.query, queries) if truth and truth.form.may == HEAD and truth.query else None
 
 
 def _has_map_of(stop: Stop, other: Stop) -> bool:
-    """Whether two stops are about the same head of the same run."""
+    """Whether two stops (steps of a lesson) are about the same head of the same run."""
     names = ("layer", "head")
     try:
         one, two = ([run_of(each), kind_of(each), *map(view_of(each).get, names)] for each in (stop, other))
@@ -100,7 +101,8 @@ def _has_map_of(stop: Stop, other: Stop) -> bool:
 
 
 def _head_of_view(stop: Stop, trace: Trace, first: int) -> Head:
-    """The head in the stop's URL parameters. If they have no layer, it is `first`, which is counted from 1."""
+    """The head in the URL parameters of a lesson's stop (step). If they have no layer, it is `first`, which is counted from
+    1."""
     view = view_of(stop)
     layer, head = linked_whole(view.get("layer", str(first)), 0), linked_whole(view.get("head", "1"), 0)
     named = Head(kind_of(stop), layer - 1, head - 1)

@@ -69,7 +69,7 @@ def _time_table(lesson: Lesson) -> Markup:
 
 
 def _pictures(stops: Sequence[Stop], solutions: bool) -> list[Markup]:
-    """The picture of each stop. A stop with the picture of an earlier stop only names that stop."""
+    """The picture of each stop (step of a lesson). A stop with the picture of an earlier stop only names that stop."""
     words, drawn, first = text("lessons")["pictures"], [], dict[Markup, int]()
     for number, stop in enumerate(stops, 1):
         of_stop = Markup("")

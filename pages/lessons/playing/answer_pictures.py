@@ -1,5 +1,5 @@
-"""Pictures of a stop with answers side by side: written greedily and sampled, before and after the training of the model, and
-of two models that were trained differently."""
+"""Pictures of a lesson's stop (step) with answers side by side: written greedily and sampled, before and after the training of
+the model, and of two models that were trained differently."""
 
 import streamlit as st
 

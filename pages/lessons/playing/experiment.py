@@ -44,8 +44,8 @@ def show_experiment() -> None:
 
 
 def _stops(stop: Stop) -> Iterator[Stop]:
-    """The stop, and the same stop with its second model, if it has one. If two trainings are compared, only the stop with the
-    second model, which was trained with the edit."""
+    """The lesson's stop (step), and the same stop with its second model, if it has one. If two trainings are compared, only the
+    stop with the second model, which was trained with the edit."""
     if "trainings" not in stop.drawn:
         yield stop
     if stop.beside:
@@ -53,7 +53,7 @@ def _stops(stop: Stop) -> Iterator[Stop]:
 
 
 def _show_answers(stop: Stop) -> None:
-    """Draw the answers of the stop's model without and with the edit."""
+    """Draw the answers of the model of a lesson's stop (step) without and with the edit."""
     words, view, phrases = text("lesson")["experiment"], run_of(stop), phrases_of(stop)
     edits = ", ".join(f"**{literal(phrase)}**" for phrase in phrases)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

@@ -147,8 +147,8 @@ def _data(opened: OpenLesson, lesson: Lesson) -> dict[str, Any]:
 
 
 def _on_page(lesson: Lesson, index: int) -> list[Element]:
-    """A sentence that names the texts and the model of a stop, and says so if the app does not have the model. Empty if the
-    stop lacks a text or a model, or has the same as the stop before."""
+    """A sentence that names the texts and the model of a lesson's stop (step), and says so if the app does not have the model.
+    Empty if the stop lacks a text or a model, or has the same as the stop before."""
     now, before = (
         {name: dict(stop.view).get(name) for name in ("source", "batch", "model")}
         for stop in (lesson.stops[index], lesson.stops[index - 1])
@@ -164,8 +164,8 @@ def _on_page(lesson: Lesson, index: int) -> list[Element]:
 
 
 def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
-    """The data for the teacher at the stop with this index: the notes on it and the right answer to its question (`says`), the
-    title of the next stop (`next`), and the minutes that are planned up to the end of this stop (`planned`)."""
+    """The data for the teacher at the stop (step) with this index, from 0: the notes on it and the right answer to its question
+    (`says`), the title of the next stop (`next`), and the minutes that are planned up to the end of this stop (`planned`)."""
     stops, words = lesson.stops, text("lesson")["bar"]
     stop = stops[index] if index < len(stops) else None
     says = prose(filled(stop, stop.notes)) if stop else []
@@ -177,8 +177,8 @@ def _notes(lesson: Lesson, index: int) -> dict[str, Any]:
 
 
 def _answer(stop: Stop) -> list[Element]:
-    """The right answer to the question of a stop, as a sentence; empty if the stop has no question, or the truth cannot be
-    computed."""
+    """The right answer to the question of a lesson's stop (step), as a sentence; empty if the stop has no question, or the
+    truth cannot be computed."""
     try:
         answer = right_answer(stop.question, truth_of(stop)) if stop.question else ""
     except HeadlightError:

@@ -171,7 +171,7 @@ def _start(name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
 def start(computations: dict[str, Background], name: str, jobs: Sequence[Job], steps: int, of: Hashable) -> None:
     """Start jobs in the background of a session, unless they run already: a second click can arrive before the button is gone.
     Jobs of this `name` (of the computation) with another `of` are stopped. `computations` are those of the session by name;
-    `jobs`, `steps` and `of` are arguments of `Background`."""
+    `steps` is the number of steps of each job; `of` identifies what the jobs compute."""
     running = computations.get(name)
     if running and running.alive and running.of == of:
         return

@@ -311,8 +311,10 @@ def greedy(
     forced: Mapping[int, int] | None = None,
     prompt: Int[Tensor, "batch length"] | None = None,
 ) -> GeneratedIds:
-    """The token ids that greedy decoding writes: the most probable token is appended to the decoder's input until that token
-    is `<eos>`, or the answer has `max_new_tokens` tokens. Arguments and errors are those of `generate`."""
+    """The token ids that greedy decoding writes: the most probable token is appended to the decoder's input until that token is
+    `<eos>`, or the answer has `max_new_tokens` tokens. `suppress` are ids that must not be written unless `forced` (step, from
+    0 → id); `prompt` is what the decoder reads first, by default `sos`. `generate` explains the other arguments and the
+    errors."""
     steps = generate(
         model, source, sos, eos, max_new_tokens, forced=forced, suppress=suppress, edits=edits, traced=False, prompt=prompt
     )

@@ -235,8 +235,8 @@ def verb_form(path: Path, form: Form, kind: str) -> Verb:
 
 
 def simple(path: Path, subject: Nominal, tense: Tense, negation: Negation) -> tuple[Verb, list[str]]:
-    """The verb of a statement, and the French words of an adverb such as `always` before it. A `SamplingPath` samples the
-    English words after the subject; a `ParsingPath` reads them from its text."""
+    """The verb of a statement, and the words of the French translation of an adverb before it, such as `always`. A
+    `SamplingPath` samples the English words after the subject; a `ParsingPath` reads them from its text."""
     third = subject.english_slot == THIRD
     frequency: list[str] = []
     if tense in ("progressive", "imperfect", "future"):
