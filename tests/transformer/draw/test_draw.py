@@ -264,6 +264,7 @@ def test_a_drawing_is_named_by_the_first_sentence() -> None:
     assert drawing.figure.layout["width"] == 30
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_shows_its_drawings() -> None:
     cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text())["cells"]
     assert not any(cell.get("outputs") for cell in cells)

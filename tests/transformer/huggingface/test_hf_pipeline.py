@@ -197,6 +197,7 @@ def beams(model: Any, pipeline: Any, width: int, penalty: float, **settings: Any
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
     pipeline, model = opened(name), reference(name)

@@ -100,6 +100,7 @@ def test_the_head_that_turns_is_alone_or_has_become_a_bystander(name: str) -> No
         assert averages.interval("lost").high["cross"][0, 1] < 0.5
 
 
+@pytest.mark.slow
 def test_without_a_head_that_turns_another_one_is_needed(static: Pipeline) -> None:
     card = static.card.measures["pronouns"]
     assert np.abs(card["shifts"]).max() < 0.01

@@ -95,6 +95,7 @@ def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
     assert card["shift"] >= 0.9
 
 
+@pytest.mark.slow
 def test_the_head_that_turns_decides_the_pronoun_in_only_one_model() -> None:
     pairs = find_task("english-french").reference_pairs(60, "decides")
     silenced = [Ablate("decoder.layers.0.cross_attention", heads=(1,))]

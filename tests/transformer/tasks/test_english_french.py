@@ -276,7 +276,7 @@ def test_an_unknown_word_is_copied_if_it_can_be_any_name(source: str, target: st
     assert TASK.solve(source) == target
 
 
-@pytest.mark.parametrize("split", ["train", "held-out"])
+@pytest.mark.parametrize("split", ["train", pytest.param("held-out", marks=pytest.mark.slow)])
 def test_some_names_are_unknown_in_both_languages(split: Split):
     pairs = list(islice(TASK.pairs(split, 0), 600))
     unknown = [pair for pair in pairs if pair.form == "unknown name"]

@@ -242,6 +242,7 @@ def test_stop_5_is_right_that_the_head_looks_at_the_noun(model: str) -> None:
         assert row[trace.tokens("cross")[1].index(noun)] > 0.9
 
 
+@pytest.mark.slow
 def test_stop_5_is_right_that_cross_attention_carries_all_and_no_head_a_half() -> None:
     heads = [("cross", layer, head) for layer in range(2) for head in range(4)]
     for direction in ("denoise", "noise"):
