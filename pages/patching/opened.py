@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.patching.two_runs_to_patch import Choice, Runs, beside_text
+from pages.shell.frame.parts import section
 from pages.shell.view.explained_chart import Cell, show_explained
 from pages.shell.view.explained_number import show_softmax
 from pages.shell.view.patched_runs import head_name
@@ -18,6 +19,8 @@ from transformer.patching import Head, Patched, Place, patched_logits
 from transformer.patching.opened import most_probable
 from transformer.patching.places import BEFORE_LAYERS, OF_HEADS, OF_STACKS, Swap
 
+HEIGHT = 670  # px of this part of the page
+
 
 @cached
 def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
@@ -28,7 +31,8 @@ def _logits(runs: Runs, choice: Choice, place: Place) -> np.ndarray:
 def show_opened(runs: Runs, choice: Choice, found: Patched, place: Place) -> None:
     """Draw the run in which only one place (head or layer, perhaps token) is patched: next token, answer, and all measures."""
     words = text("patching")
-    st.header(words["opened"].format(place=literal(place_name(runs, choice, place))), anchor="opened")
+    if not section(words["opened"].format(place=literal(place_name(runs, choice, place))), "opened", HEIGHT):
+        return
     logits = runs.clean.run(_logits, runs, choice, place)
     pair, vocabulary = runs.pair, runs.clean.pipeline.vocabulary("target" if runs.clean.trace().target_ids else "source")
     rows = [view.trace().logits[0, pair.row].numpy() for view in (runs.clean, runs.corrupt)]
