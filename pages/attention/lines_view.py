@@ -86,8 +86,7 @@ def _follow_heads(before: Sequence[int], on: Sequence[int], head: int) -> None:
 
 def is_switched_off(before: Sequence[int], on: Sequence[int], head: int) -> bool:
     """Whether the visitor switched off the picked head, so that another head must be picked: `head` is in `before`, the heads
-    that were on, and not in `on`, the heads that are on now. False if no head is on. Also False if `head` was not on before:
-    then `head` was picked before the browser's report of an earlier change arrived."""
+    that were on, and not in `on`, the heads that are on now. False if no head is on, or if `head` was not on before."""
     return bool(on) and head in before and head not in on
 
 

@@ -72,7 +72,7 @@ class Batch(NamedTuple):
 
 def beside_an_example(view: View) -> View:
     """The view (model and texts) with a second text, an example of another length, so that the batch has padding. Unchanged if
-    it has several texts or a problem, or if its model has no task, so that the cost of more text is unknown."""
+    it has several texts or a text that cannot be read, or if its model's task is not in `TASKS`."""
     if len(view.sources) > 1 or view.problem or view.pipeline.card.task not in TASKS:
         return view
     return replace(view, sources=(*view.sources, more_sentences(view)[0]), targets=(*view.targets, None), examples=1)

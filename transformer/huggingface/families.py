@@ -110,9 +110,9 @@ def add_norms(norms: Mapping[str, str], norm_first: bool) -> dict[str, Point]:
 
 
 def projections(sublayer: str, query: str, key: str, value: str, output: str) -> dict[str, Point]:
-    """The points at the outputs of the query, key and value projections of an attention, and the points of `joined`: name of
-    the tensor → point. `sublayer` is `self_attention` or `cross_attention`; the other arguments are paths of modules in a
-    layer."""
+    """Where in the modules of `transformers` the tensors of an attention are found (`Point`), by the name of the tensor: the
+    queries, keys and values after their projections, and the tensors that the function `joined` names. `sublayer` is
+    `self_attention` or `cross_attention`; the other arguments are paths of modules in a layer."""
     return {
         f"{sublayer}.query.projected": out(query),
         f"{sublayer}.key.projected": out(key),

@@ -28,7 +28,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def other_mistakes(setting: Setting) -> Iterator[Candidate]:
-    """Yields the mistakes that `compare` tries outside of attentions, at every place."""
+    """Yields the mistakes outside of attentions with which `compare` tries to explain why somebody's module differs from ours:
+    each mistake at each place in the model where it could be."""
     yield from embeddings(setting)
     yield from norms(setting)
     yield from residuals(setting)

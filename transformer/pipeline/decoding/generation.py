@@ -78,8 +78,8 @@ class Generation:
 
     def state(self, hypothesis: Hypothesis) -> str:
         """The state of a hypothesis after the last step: `best` if it is part of the best answer, `kept` if it is part of
-        another answer of the last step, `pruned` if the step that made it dropped it, `later` if a later step dropped it.
-        Raises the same errors as `chain`."""
+        another answer of the last step, `pruned` if it was dropped in the step in which it was made, `later` if it was
+        dropped in a later step. Raises the same errors as `chain`."""
         _check(hypothesis)
         pruned = self.pruned.get(hypothesis.number)
         if pruned is None:
