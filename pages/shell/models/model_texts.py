@@ -4,7 +4,7 @@ from pages.shell.models.catalogue import available, snapshot_of, trained, traine
 from pages.shell.models.folders import FolderModel, folder_models, problem_of
 from pages.shell.models.own_models import about_own, own_models
 from pages.shell.view.runs import runs
-from pages.ui.format import amount, byte_size
+from pages.ui.format import amount, byte_size, whole
 from pages.ui.text import has_text, text
 from transformer.pipeline.untrained import ACCEPTS, LARGEST_ID, LONGEST
 from transformer.training.recipe import RECIPES
@@ -23,7 +23,7 @@ def description(model: str) -> str:
     snapshot = snapshot_of(model)
     if snapshot:
         base, step = snapshot
-        return text("sidebar")["snapshot"].format(model=base, step=step, steps=runs().pipeline(model).card.recipe["steps"])
+        return text("sidebar")["snapshot"].format(model=base, step=whole(step), steps=whole(RECIPES[base].steps))
     english = RECIPES[model].description if model in RECIPES else available()[model]
     return _of_language(model, "description") or english
 

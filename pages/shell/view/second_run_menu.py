@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shell.models.catalogue import available, filmed, snapshot_of, snapshots
 from pages.shell.models.folders import folder_models
 from pages.shell.models.model_examples import starts
+from pages.shell.models.model_texts import description
 from pages.shell.models.own_models import own_models
 from pages.shell.view.card_heads import choose_head, turning_head
 from pages.shell.view.edit_list import fits
@@ -107,11 +108,7 @@ def _show_other_settings(view: View, asked: Asked) -> None:
 
 def _model_label(view: View, name: str) -> str:
     """The label of a model in the list. For a snapshot, it names the step."""
-    words, snapshot = text("second_run"), snapshot_of(name)
-    if snapshot:
-        model, step = snapshot
-        return text("sidebar")["snapshot"].format(model=model, step=step, steps=snapshots(model)[-1])
-    return name or f"{words['as_a']}: {view.model}"
+    return description(name) if snapshot_of(name) else name or f"{text('second_run')['as_a']}: {view.model}"
 
 
 def _show_examples(view: View, text_alone: bool) -> None:

@@ -26,7 +26,7 @@ from pages.training.film import ASKED
 from pages.training.films import CHECKED, Film
 from pages.training.frames import frames_of
 from pages.training.head_history import largest_change
-from pages.ui.format import fixed, number, share
+from pages.ui.format import fixed, number, share, whole
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
 from tests.pages.explained import explanation
@@ -157,7 +157,7 @@ def test_a_snapshot_in_the_sidebar_is_the_first_frame_and_invalid_links_are_igno
 def test_a_snapshot_is_a_model_on_every_page_and_says_what_it_is() -> None:
     app = check(on_page("pages/attention/page.py", model="reverse@000316", source="abc", layer="2"))
     steps = Pipeline.load("reverse").card.recipe["steps"]
-    assert f"reverse after 316 of {steps} steps of its training" in shown(app.sidebar.caption[0].value)
+    assert f"reverse after 316 of {whole(steps)} steps of its training" in shown(app.sidebar.caption[0].value)
     options = app.sidebar.selectbox(key="model").options
     assert "reverse@000316" in options
     assert len([option for option in options if "@" in option]) == 1

@@ -42,8 +42,9 @@ def test_a_model_whose_training_was_not_finished_says_so(step: int, name: str) -
 
 def test_a_snapshot_that_is_older_than_the_last_steps_of_its_recipe_names_all_steps() -> None:
     app = on_page(HOME, model="everyday@000300", source="I see.")
-    says = text("common")["unfinished"].format(step=300, steps=whole(RECIPES["everyday"].steps))
-    assert says in [markdown.value for markdown in app.main.markdown]
+    steps = whole(RECIPES["everyday"].steps)
+    assert text("common")["unfinished"].format(step=300, steps=steps) in [markdown.value for markdown in app.main.markdown]
+    assert f"everyday after 300 of {steps} steps" in shown(app.sidebar.caption[0].value)
 
 
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
