@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -69,7 +69,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None, base: str = "") -> Iterator[Server]:
+def serving(script: Path, port: int = 0, environment: dict[str, str] | None = None, base: str = "") -> Generator[Server]:
     """A new server of a script on this machine only; stopped at the end of the context.
 
     Args:
@@ -90,7 +90,7 @@ def serving(script: Path, port: int = 0, environment: dict[str, str] | None = No
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], port: int, folder: Path, environment: dict[str, str], base: str = "") -> Iterator[Server]:
+def started(command: Sequence[str], port: int, folder: Path, environment: dict[str, str], base: str = "") -> Generator[Server]:
     """The server that a command starts; stopped at the end of the context.
 
     Args:

@@ -108,7 +108,7 @@ async def visit(
             else:
                 reply = await session.click(**picker_click(session, dice))
             figures.clicks.append(1000 * reply.seconds)
-    except (PageError, OSError, TimeoutError) as error:
+    except (PageError, OSError) as error:
         figures.errors.append(f"{session.page}: {error}"[:300])
     finally:
         await session.close()

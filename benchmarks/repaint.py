@@ -29,7 +29,7 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -177,7 +177,7 @@ def write_folder(folder: Path, size: Size) -> None:
 
 
 @contextmanager
-def pages(size: Size) -> Iterator[dict[str, str]]:
+def pages(size: Size) -> Generator[dict[str, str]]:
     """Name → address of the pages, each with its own server; for a model of Hugging Face, only of our page."""
     with ExitStack() as stack:
         if size.folder:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class Replicas(NamedTuple):
 
 
 @contextlib.contextmanager
-def serving_replicas(script: Path, count: int, environment: dict[str, str] | None = None) -> Iterator[Replicas]:
+def serving_replicas(script: Path, count: int, environment: dict[str, str] | None = None) -> Generator[Replicas]:
     """New servers of a script behind nginx; stopped at the end of the context. Raises `RuntimeError`, as `serving` does."""
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(count) as starting:
 
@@ -59,7 +59,7 @@ def serving_replicas(script: Path, count: int, environment: dict[str, str] | Non
 
 
 @contextlib.contextmanager
-def behind_nginx(*replicas: str) -> Iterator[str]:
+def behind_nginx(*replicas: str) -> Generator[str]:
     """The address of a new nginx in front of replicas; stopped at the end of the context.
 
     Raises:

@@ -218,6 +218,8 @@ class Session:
                     if failure or message.script_finished not in FINISHED:
                         raise PageError(failure or ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
                     return Reply(time.perf_counter() - start, received)
+                case _:
+                    pass  # no other message changes the elements or the address
 
     def _request(self, clicked: str | None) -> BackMsg:
         message = BackMsg()

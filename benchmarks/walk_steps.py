@@ -15,7 +15,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
@@ -59,7 +59,7 @@ def texts() -> tuple[str, str]:
 
 
 @contextmanager
-def pages(peer: Path | None) -> Iterator[dict[str, str]]:
+def pages(peer: Path | None) -> Generator[dict[str, str]]:
     """Name of a checkout → address of its app, each with its own server."""
     with ExitStack() as stack:
         addresses = {"this": stack.enter_context(app_server.serving(ROOT / "app.py")).address}

@@ -2,7 +2,7 @@
 `transformers`."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def save_huggingface(pipeline: Pipeline, folder: str | Path) -> None:
 
 
 @contextmanager
-def optional_packages() -> Iterator[None]:
+def optional_packages() -> Generator[None]:
     """A context manager for imports from `transformer.huggingface`, which needs optional packages.
 
     Raises:

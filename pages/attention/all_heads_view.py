@@ -1,7 +1,8 @@
 """Every head of one kind of attention as a small heatmap, and the picked head beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -79,7 +80,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
         small = view.run(_reduced_heads, view, kind, isinstance(shown, WordTrace), few)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = pick(words["order"], ["layer", *measure_names(view, shown, kind)], "order")
-        exports = {}
+        exports: dict[str, Callable[[], Any]] = {}
         if count <= SAVED_WEIGHTS:
             exports = {
                 "numbers": lambda: weights_table(*_weights_of_all(shown, kind), queries, keys),
@@ -95,7 +96,7 @@ def show_overview(view: View, shown: Trace, kind: str, layer: int, head: int, ti
         captions = [fixed(float(values[position]), 2) for position in order]
     with tiles:
         overview(
-            *(small or (*_weights_of_all(shown, kind), queries, keys)),
+            *(small or Reduced(*_weights_of_all(shown, kind), queries, keys)),
             selected=(layer, head),
             color=KIND_COLORS[kind],
             key="overview",

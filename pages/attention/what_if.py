@@ -40,7 +40,7 @@ def show_whatif(view: View, trace: Trace, kind: str, layer: int, head: int) -> N
     st.markdown(words["intro"])
     phrases = show_edit_list()
     _offer(view, trace, kind, layer, head)
-    lengths = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
+    lengths: dict[str, int] = {side: len(tokens[0]) for side in SIDES if (tokens := trace.tokens_of(side))}
     edits = all_interventions(phrases, view.pipeline.config, lengths)
     if edits:
         _compare(view, trace, edits, kind, layer, head)

@@ -145,7 +145,7 @@ def _configuration(config: TransformerConfig) -> None:
     fields = [field.name for field in dataclasses.fields(config)]
     st.markdown(words["configuration_intro"].format(count=len(fields)))
     only = st.toggle(words["only_differing"], key="differing", bind="query-params")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in fields:
         value, usual = getattr(config, name), {preset: getattr(values, name) for preset, values in presets.items()}
         if not only or {value, *usual.values()} != {value}:

@@ -153,7 +153,7 @@ def _show_steps(view: View, rows: tuple[Row, ...]) -> None:
     name = f"{view.model}-ledger".replace(" ", "-")
     with st.container(horizontal=True):
         download(words["csv"], lambda: frame.to_csv(index=False), f"{name}.csv")
-        download(words["markdown"], lambda: markdown(list(frame), frame.to_numpy(dtype=object).tolist()), f"{name}.md")
+        download(words["markdown"], lambda: markdown(list(frame.columns), frame.to_numpy(dtype=object).tolist()), f"{name}.md")
 
 
 def _frame(rows: list[tuple[int, Row]]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from typing import Any
 from pages.shell.view.card_heads import head_to_show, turning_head
 from transformer import Trace
 from transformer.analysis.query_to_show import cell_to_show
+from transformer.patching import Head
 from transformer.tracing.paths import Kind
 
 
@@ -15,6 +16,6 @@ def position_to_show(trace: Trace, measures: Mapping[str, Any], side: str, item:
     or otherwise the first head of the last kind of attention. If the head's queries are on `side`, the position is the query to
     show first (`cell_to_show`); otherwise the key with this query's largest weight."""
     named = turning_head(measures, trace.kinds) or head_to_show(measures, trace.kinds)
-    kind, layer, head = named or (str(trace.kinds[-1]), 0, 0)
+    kind, layer, head = named or Head(str(trace.kinds[-1]), 0, 0)
     query, key = cell_to_show(trace, kind, layer, head, item)
     return query if Kind.of(kind).queries == side else key

@@ -40,12 +40,13 @@ def show_estimate(runs: Runs) -> None:
         st.info(words["estimate_alone"], icon=":material/bolt:")
         grids = [grid_of(runs, choice, grid, of_grid) for grid, of_grid in estimated.items()]
         figure = chart(patch_grids, grids, None, words["moved"], tokens=True)
-        places = [*estimated]
+        drawn = [*estimated]
 
         def place_of(cell: Cell) -> Place:
             """The place of a cell of the map of every token."""
-            grid = places[cell.trace]
-            return Place(grid, *divmod(cell.row, estimated[grid].shape[1]), cell.column)
+            grid = drawn[cell.trace]
+            layer, head = divmod(cell.row, estimated[grid].shape[1])
+            return Place(grid, layer, head, cell.column)
 
         def explain_place(cell: Cell) -> None:
             place = place_of(cell)

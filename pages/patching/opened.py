@@ -78,7 +78,7 @@ def place_name(runs: Runs, choice: Choice, place: Place) -> str:
     if place.position is None:
         return name
     side = Swap(choice.what).side(place.grid)
-    token = runs.clean.trace().tokens_of(side)[0][place.position]  # pyright: ignore[reportArgumentType]
+    token = runs.clean.trace().tokens_of(side)[0][place.position]
     return words["at_token"].format(place=name, position=place.position, token=token)
 
 

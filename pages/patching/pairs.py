@@ -121,6 +121,7 @@ def _show_silenced(model: str) -> None:
 
 def _row(model: str, measures: Mapping[str, Any]) -> tuple[str, ...]:
     row = [model, share(measures["right"], 1), fixed(measures["shift"], 2)]
-    for head in (dict(measures, kind="cross"), measures["needed"]):
+    turning: dict[str, Any] = {**measures, "kind": "cross"}
+    for head in (turning, measures["needed"]):
         row += [head_name(Head(head["kind"], head["layer"] - 1, head["head"] - 1)), share(head["right_without"], 1)]
     return tuple(row)

@@ -102,7 +102,7 @@ def _picked(runs: Runs, choice: Choice, found: Patched) -> Place:
         chosen = pick_head(runs.clean.trace(), Head(grid, layer, head))
     if choice.positions == "together":
         return Place(*chosen)
-    names = tokens_of(runs, Swap(choice.what).side(chosen.kind))  # pyright: ignore[reportArgumentType]
+    names = tokens_of(runs, Swap(choice.what).side(chosen.kind))
     return Place(*chosen, pick_position(text("patching")["token"], names, TOKEN, first=position))
 
 
@@ -130,7 +130,7 @@ def grid_of(runs: Runs, choice: Choice, grid: str, values: np.ndarray) -> Grid:
     """A map of the effects of patching in the kind of attention or the stack `grid`. `values` is [layer, head, position]."""
     words, title = text("patching"), grid_title(choice.what, grid)
     side = Swap(choice.what).side(grid)
-    columns = tokens_of(runs, side) if choice.positions == "each" else None  # pyright: ignore[reportArgumentType]
+    columns = tokens_of(runs, side) if choice.positions == "each" else None
     head = words["layer_and_head"] if choice.what in OF_HEADS else ""
     layer = "" if choice.what == BEFORE_LAYERS else words["layer"]
     return Grid.of(grid, values, title, columns, layer, head, first=1)

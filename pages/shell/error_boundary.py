@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -18,7 +18,7 @@ LOG = logging.getLogger("headlight")
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explained() -> Generator[None]:
     """A context that shows an error on the page and ends the page. A `HeadlightError` is shown with its own sentence. Any other
     exception is a bug of the app. The page then shows an apology with a number, and the log has the stack trace with the same
     number.

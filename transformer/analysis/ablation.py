@@ -76,7 +76,7 @@ class _Predictions(NamedTuple):
     wanted: Int[Tensor, " token"]
 
     @property
-    def count(self) -> int:
+    def copy_count(self) -> int:
         """The number of copies."""
         return int(self.copies.max()) + 1
 
@@ -181,7 +181,7 @@ def _outputs(network: Network, ids: _Ids, paths: Sequence[str]) -> Outputs:
     """For each of `paths`: path → the output of each head for a text. No other tensor of the pass is kept."""
     source, target = (torch.tensor([side]) if side else None for side in ids)
     with tracing(network, keep=paths) as values:
-        network(source, target)  # pyright: ignore[reportArgumentType]
+        network(source, target)
     return {path: values[path][0] for path in paths}
 
 
@@ -216,10 +216,10 @@ def _drops(
     batch ablates many heads. Each head is ablated in its own items of the batch, one for each copy of the text."""
     drops = {kind: np.zeros(shape) for kind, shape in counts.items()}
     places = [(kind, layer, head) for kind, values in drops.items() for layer, head in np.ndindex(values.shape)]
-    size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.count)
+    size = max(1, min(BATCH_SIZE, MOST_LOGITS // (part.length * network.config.target_vocab)) // part.copy_count)
     for start in range(0, len(places), size):
         chunk = places[start : start + size]
-        items = torch.arange(len(chunk) * part.count).split(part.count)
+        items = torch.arange(len(chunk) * part.copy_count).split(part.copy_count)
         edits = [_edit(outputs, *place, tuple(of_place.tolist())) for of_place, place in zip(items, chunk, strict=True)]
         for (kind, layer, head), after in zip(chunk, _totals(network, part, len(chunk), edits), strict=True):
             drops[kind][layer, head] = before - after
@@ -241,7 +241,7 @@ def _totals(network: Network, part: _Predictions, times: int, edits: Sequence[Ed
     `times` times, so that an edit can change a single repetition."""
     source, target = (None if read is None else read.repeat(times, 1) for read in (part.source, part.target))
     with tracing(network, edits, keep=False):
-        logits = network(source, target).unflatten(0, (times, part.count))  # pyright: ignore[reportArgumentType]
+        logits = network(source, target).unflatten(0, (times, part.copy_count))
     logits = logits[:, part.copies, part.rows]
     given = logits.gather(-1, part.wanted.expand(times, -1)[..., None])[..., 0]
     return (given - logits.logsumexp(-1)).double().sum(-1).tolist()

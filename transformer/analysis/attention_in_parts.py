@@ -127,7 +127,7 @@ def _recorded(pipeline: TextPipeline, text: _Text, paths: Sequence[str]) -> Reco
         if text.target is None and text.source is not None and "decoder" in pipeline.stacks:
             network.encode(text.source)
         else:
-            network(text.source, text.target)  # pyright: ignore[reportArgumentType]
+            network(text.source, text.target)
     return values
 
 

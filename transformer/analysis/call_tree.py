@@ -275,7 +275,8 @@ class NoMemory(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         if func is torch.empty:
-            return func(*args, **{**kwargs, "device": "meta"})
+            on_meta: dict[str, Any] = {**kwargs, "device": "meta"}
+            return func(*args, **on_meta)
         filled = args[0] if args else kwargs.get("tensor")
         if func.__name__ in INITIALIZERS and isinstance(filled, Tensor) and filled.is_meta:
             return filled

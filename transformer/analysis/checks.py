@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -77,14 +77,14 @@ def check_language_head(network: Any) -> None:
         raise InputError("This model has no language head, so there is no token whose probability could be computed.")
 
 
-def check_own_network(pipeline: object) -> None:
+def check_own_network(pipeline: Any) -> None:
     """Check that `pipeline` is a pipeline with a Transformer of this library, not with a Hugging Face model.
 
     Raises:
         InputError: `pipeline` is not a pipeline, or has a Hugging Face model.
     """
     check_text_pipeline(pipeline)
-    if pipeline.model is None:  # pyright: ignore[reportAttributeAccessIssue]
+    if pipeline.model is None:
         raise InputError("This needs a model with our own network, and {given!r} has another one.", given=pipeline)
 
 
@@ -238,7 +238,7 @@ def check_number(name: str, value: object, least: int | float, most: int | float
     Raises:
         InputError: `value` is not such a number.
     """
-    if is_whole(value) and least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+    if is_whole(value) and least <= value <= most:
         return
     if most < math.inf:
         raise InputError("{name} is {value!r}; allowed are {least} to {most}.", name=name, value=value, least=least, most=most)
@@ -248,7 +248,7 @@ def check_number(name: str, value: object, least: int | float, most: int | float
     raise InputError("{name} is {value!r}; it must be a whole number.", name=name, value=value)
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is an integer of Python or of NumPy. True, False and floats such as 2.0 are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 

@@ -4,7 +4,7 @@ A trace is recorded without gradients, so each function runs the model again. Th
 and keep their `requires_grad`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal, NamedTuple, get_args
 
@@ -159,7 +159,7 @@ def weights_and_gradients(
 
 
 @contextmanager
-def _with_gradients() -> Iterator[None]:
+def _with_gradients() -> Generator[None]:
     """A context in which gradients are computed, even if the caller has switched them off."""
     with torch.inference_mode(False), torch.enable_grad():
         yield
@@ -235,5 +235,5 @@ def _forward(
     source, target = (torch.tensor(ids[:1]).expand(items, -1) if ids else None for ids in (trace.source_ids, trace.target_ids))
     changes = [Change(path, lambda _, leaf=leaf: leaf) for path, leaf in leaves.items()]
     with tracing(pipeline.network, [*edits, *changes], keep) as values:
-        logits = pipeline.network(source, target)  # pyright: ignore[reportArgumentType]
+        logits = pipeline.network(source, target)
     return logits[:, position].log_softmax(-1)[:, token], values

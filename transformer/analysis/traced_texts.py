@@ -1,6 +1,6 @@
 """Traces of many texts, one after another, for analyses that average over texts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 from transformer.analysis.checks import check_text_pipeline
@@ -14,7 +14,7 @@ from transformer.tracing.trace import Trace
 Text = Source | tuple[Source, Target]
 
 
-def check_texts(pipeline: object, texts: object) -> None:
+def check_texts(pipeline: object, texts: Any) -> None:
     """Check the arguments of an analysis of many texts, before any text is read.
 
     Raises:
@@ -22,7 +22,7 @@ def check_texts(pipeline: object, texts: object) -> None:
     """
     check_text_pipeline(pipeline)
     try:
-        usable = not isinstance(texts, str | bytes | Mapping | Encoding | Answer) and bool(iter(texts))  # pyright: ignore
+        usable = not isinstance(texts, str | bytes | Mapping | Encoding | Answer) and bool(iter(texts))
     except TypeError:  # not a list, or a tensor without an axis
         usable = False
     if not usable:
@@ -31,7 +31,7 @@ def check_texts(pipeline: object, texts: object) -> None:
 
 def text_count(texts: Iterable[Text]) -> int | None:
     """The number of texts in a list; None for an iterator, whose length is not known."""
-    return len(texts) if hasattr(texts, "__len__") else None  # pyright: ignore[reportArgumentType]
+    return len(texts) if isinstance(texts, Sized) else None
 
 
 def traced_texts(pipeline: TextPipeline, texts: Iterable[Text]) -> Iterator[Trace]:

@@ -154,7 +154,7 @@ def growth(trace: Trace, along: str = "length", counted: str = "flops") -> go.Fi
 def _view(run: Trace | Difference, stop: Stop, item: int, head: int | None) -> TensorView:
     trace = tensors_of(run)
     step, place = trace[stop.path], TensorPath.parse(stop.path)
-    tokens = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
+    tokens: dict[str, Sequence[str]] = {side: rows[item] for side in SIDES if (rows := trace.tokens_of(side))}
     if place.kind is not None:
         tokens["query"], tokens["key"] = trace.tokens(place.kind, item)
     # The output of an encoder without a decoder is outside the encoder's stack, so by its path its side is the target. But its

@@ -137,7 +137,7 @@ def _heatmaps(matrix: Matrix, hatched: bool, labels: Mapping[str, str]) -> list[
     shared = {"type": "heatmap", "x": x, "y": y, "hoverongaps": False, "showscale": False}
     shown = np.where(masked, np.nan, values).astype(np.float32)
     most = 1.0 if not matrix.signed or masked.all() else float(np.nanmax(np.abs(shown))) or 1.0
-    heatmaps = []
+    heatmaps: list[dict[str, Any]] = []
     if masked.any():
         heatmaps.append(
             shared

@@ -119,5 +119,6 @@ def course(names: dict[str, str], values: Sequence[Any]) -> Iterator[Highlight]:
     if len(values) < 2 or not all(isinstance(value, int | float | np.number) and np.isfinite(value) for value in values):
         return
     if min(values) < max(values):
-        ends = {"first": float(values[0]), "last": float(values[-1]), "most": float(max(values, key=abs))}
+        numbers = [float(value) for value in values]
+        ends = {"first": numbers[0], "last": numbers[-1], "most": max(numbers, key=abs)}
         yield Highlight("line", names, ends)

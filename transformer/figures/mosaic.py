@@ -132,7 +132,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
     if not part.columns[0] or panel.scale == "ids":
         lines.remove("%{x}")
     place = "<br>".join(filter(None, lines))
-    shared = {"type": "heatmap", "showscale": False, "hoverongaps": False, **axes}
+    shared: dict[str, Any] = {"type": "heatmap", "showscale": False, "hoverongaps": False, **axes}
     if several:
         # `heads` counts from 1.
         shared["customdata"] = part.heads if view.first_head == 1 else part.heads.astype(np.int16) + (view.first_head - 1)
@@ -149,7 +149,7 @@ def heatmaps(part: Mosaic, coloraxis: str | None, axes: dict[str, str], labels: 
                 "hovertemplate": f"{place}<br>{value}<extra></extra>",
             }
         )
-    shown = {"z": part.values, "hovertemplate": f"{place}<br>%{{z:.8~g}}<extra></extra>"}
+    shown: dict[str, Any] = {"z": part.values, "hovertemplate": f"{place}<br>%{{z:.8~g}}<extra></extra>"}
     if panel.scale == "mask":
         open_cells = np.where(part.masked | (part.heads == 0), np.float32(np.nan), np.float32(1))
         shown |= {"z": open_cells, "colorscale": [[0, view.color], [1, view.color]]}

@@ -74,7 +74,7 @@ def need_map(
     if picked is not None:
         traces.sort(key=lambda trace: trace["legendgroup"] == dots[picked].kind)
         traces += _frame(dots[picked])
-    lines = [{"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}} for _ in range(2)]
+    lines: list[dict[str, Any]] = [{"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}} for _ in range(2)]
     lines[0] |= {"x0": half, "x1": half, "y0": low, "y1": high}
     lines[1] |= {"x0": low, "x1": high, "y0": half, "y1": half}
     corners = {"backup": (low, high), "alone": (high, high), "bystander": (low, half), "partner": (high, half)}

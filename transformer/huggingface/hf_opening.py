@@ -1,6 +1,6 @@
 """Open a folder of Hugging Face: check its files, and build its tokenizer and its model."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -111,7 +111,7 @@ def turned_alike(config: PreTrainedConfig, positions: int) -> int:
 
 
 @contextmanager
-def readable_model(name: str) -> Iterator[None]:
+def readable_model(name: str) -> Generator[None]:
     """A context manager for work with the model in the folder `name`. Every exception within the context becomes a
     `CheckpointError`.
 

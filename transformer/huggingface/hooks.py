@@ -4,7 +4,7 @@ The hooks are registered once, when a model is opened. They record nothing thems
 returns its input.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -21,7 +21,7 @@ _texts: ContextVar[int] = ContextVar("texts", default=1)
 
 
 @contextmanager
-def running(texts: int = 1) -> Iterator[None]:
+def running(texts: int = 1) -> Generator[None]:
     """A context manager for one forward pass of `texts` texts. Taps need this number, because some modules put the tokens of
     all texts on one axis.
 

@@ -9,7 +9,7 @@ This module needs `huggingface_hub` (Apache-2.0; installed with `transformers`),
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,7 +203,7 @@ def _check_size(model: HubId, files: tuple[HubFile, ...], numbers: int) -> None:
 
 
 @contextmanager
-def explained(model: HubId) -> Iterator[None]:
+def explained(model: HubId) -> Generator[None]:
     """A context manager for a request to the hub about `model`. An error of the request becomes a `HubError` that says what is
     wrong."""
     import httpx2

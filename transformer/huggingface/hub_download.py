@@ -8,7 +8,7 @@ first byte.
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -146,7 +146,7 @@ def _digest(path: Path) -> str:
 
 
 @contextmanager
-def _alone(partial: Path, report: Report) -> Iterator[None]:
+def _alone(partial: Path, report: Report) -> Generator[None]:
     """A context in which no other process that shares the folder writes to the same model. Before it begins, it waits until the
     other process has finished, and calls `report(0, 0)` meanwhile."""
     import filelock

@@ -225,8 +225,8 @@ class OwnNetworkPipeline(HuggingFacePipeline):
             tuple(map(label, ids.tolist())) for label, ids in zip(labels, (source, target), strict=True)
         )
         trace = run_traced(self.network, source, target, edits, source_tokens, target_tokens)
-        words = {f"{side}_words": tuple(map(self.vocabulary(side).words_of, trace.ids_of(side))) for side in SIDES}
-        return replace(trace, **words)
+        source_words, target_words = (tuple(map(self.vocabulary(side).words_of, trace.ids_of(side))) for side in SIDES)
+        return replace(trace, source_words=source_words, target_words=target_words)
 
 
 def open_own_network(path: str | Path) -> OwnNetworkPipeline:

@@ -210,8 +210,8 @@ class TransformerConfig(NetworkConfig):
         Raises:
             ConfigError: there is no preset `name`, a field in `values` does not exist, or a value is not allowed.
         """
-        values = {"source_vocab": 10, "target_vocab": 10} | PRESETS[one_of("preset", name, PRESETS)] | values
-        return cls(**values)
+        defaults: dict[str, Any] = {"source_vocab": 10, "target_vocab": 10}
+        return cls(**(defaults | PRESETS[one_of("preset", name, PRESETS)] | values))
 
     def replace(self, /, **values: Any) -> "TransformerConfig":
         """A copy of the configuration with the values in `values` for the fields named there.

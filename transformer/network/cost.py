@@ -55,7 +55,7 @@ class Cost(NamedTuple):
 
 def total(costs: Iterable[Cost]) -> Cost:
     """The sum of several costs: one `Cost` with the sums of their parameters, FLOPs and bytes."""
-    return Cost(*map(sum, zip(Cost(0, 0, 0), *costs, strict=True)))
+    return Cost(*(sum(values) for values in zip(Cost(0, 0, 0), *costs, strict=True)))
 
 
 def parameters(config: TransformerConfig) -> int:

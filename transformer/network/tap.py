@@ -13,7 +13,7 @@ The scope is stored in a `ContextVar`, never on the model, so many threads can r
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -246,7 +246,7 @@ class Scope:
         return mask
 
     @contextmanager
-    def entered(self) -> Iterator[Recording]:
+    def entered(self) -> Generator[Recording]:
         """A context in which taps use this scope; yields its recording. The scope can be entered again for the next step of an
         answer, because an edit may need tensors of earlier steps, such as those of the encoder."""
         token = _scope.set(self)
@@ -282,7 +282,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 @contextmanager
-def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collection[str] = True) -> Iterator[Recording]:
+def tracing(model: Traceable, edits: Sequence[Edit] = (), keep: bool | Collection[str] = True) -> Generator[Recording]:
     """A context in which every tap (named tensor) of `model` applies `edits` and records its tensor.
 
     Other threads are not affected, unless they run in a copy of this context, as the threads of `asyncio.to_thread` do. An

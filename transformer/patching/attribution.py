@@ -128,7 +128,7 @@ def _gradients_and_changes(pair: RunPair, paths: list[str], direction: str) -> t
     noise = one_of("direction", direction, DIRECTIONS) == "noise"
     base, other = (pair.clean, pair.corrupt) if noise else (pair.corrupt, pair.clean)
     with torch.inference_mode(), tracing(pair.network, keep=paths) as others:
-        pair.network(other.source, other.target)  # pyright: ignore[reportArgumentType]
+        pair.network(other.source, other.target)
     values, gradients = _gradients(pair, base, paths)
     return gradients, {path: others[path] - values[path] for path in paths}
 
@@ -152,7 +152,7 @@ def _gradients(pair: RunPair, base: Ids, paths: list[str]) -> tuple[dict[str, Te
     edits = [Change(path, _as_leaf) for path in starts]
     with torch.inference_mode(False), torch.enable_grad():
         with tracing(pair.network, edits, keep=paths) as values:
-            logits = pair.network(base.source, base.target)  # pyright: ignore[reportArgumentType]
+            logits = pair.network(base.source, base.target)
         difference = logits[0, pair.row, pair.tokens[0]] - logits[0, pair.row, pair.tokens[1]]
         tensors = [values[path] for path in paths]
         found = torch.autograd.grad(difference, tensors, allow_unused=True)

@@ -70,7 +70,7 @@ class Bench:
             if batch.target is not None and batch.source is None:
                 logits = network.decode(batch.target, None, None, cache, rows)
             else:
-                logits = network(batch.source, batch.target)  # pyright: ignore[reportArgumentType]
+                logits = network(batch.source, batch.target)
         return values, logits[:, -rows:]
 
     def patched(self, places: Sequence[Sequence[Place]], keep: Sequence[str] = (), first: int = 0) -> tuple[Recording, Scores]:

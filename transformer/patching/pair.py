@@ -194,7 +194,7 @@ def _logits(network: Network, trace: Trace, run: str) -> Float[Tensor, "row voca
     """The logits of a trace. Raises InputError if the network, run again without edits, has NaN or other logits."""
     source, target = Ids.of(trace)
     with tracing(network, keep=False):  # the edits of a scope of the caller must not act here
-        again = network(source, target)  # pyright: ignore[reportArgumentType]
+        again = network(source, target)
     if again.isnan().any():
         raise InputError("The logits of the {run} run are not all numbers (NaN), so they cannot be compared.", run=run)
     if not again.allclose(trace.logits, rtol=TOLERANCE, atol=TOLERANCE):

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer.analysis.checks import check_number, is_whole
 from transformer.errors import InputError
 from transformer.network.tap import Edit, Scope, Tap, Traceable
-from transformer.tracing.paths import SIDES, STACK_SIDES, Kind
+from transformer.tracing.paths import SIDES, STACK_SIDES, Kind, Side
 from transformer.validation import one_of
 
 # What is taken → the taps of an attention that are taken together. Each has an axis of heads.
@@ -153,7 +153,7 @@ class Swap:
                 grids[str(kind)] = (layers, (tap.heads or config.heads) if self.what in OF_HEADS else 1)
         return grids
 
-    def side(self, grid: str) -> str:
+    def side(self, grid: str) -> Side:
         """The side, `source` or `target`, whose tokens are the positions of `grid` (`encoder`, `decoder` or `cross`): the side
         of the keys if keys or values are taken, otherwise the side of the queries."""
         kind = Kind.of(grid)

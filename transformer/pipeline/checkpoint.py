@@ -9,7 +9,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -146,7 +146,7 @@ def read_safetensors(data: bytes, name: str) -> tuple[dict[str, str], dict[str, 
     try:
         tensors = load(data)  # refuses everything that is not a whole file, so the header below is JSON
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    except (KeyError, ValueError, TypeError, RuntimeError, MemoryError, RecursionError, safetensors.SafetensorError) as error:
+    except (KeyError, ValueError, TypeError, RuntimeError, MemoryError, safetensors.SafetensorError) as error:
         # Checked only if loading failed: a safetensors file begins with the length of its header, which can have the same
         # first byte as a pickle.
         if data.startswith(PICKLE_STARTS):
@@ -246,7 +246,7 @@ def as_path(path: Any) -> Path:
 
 
 @contextmanager
-def opened(path: Path, name: str) -> Iterator[Any]:
+def opened(path: Path, name: str) -> Generator[Any]:
     """A context that yields the open reader of a safetensors file (`safetensors.safe_open`). If the file is replaced within
     the context, the reader still reads the old file.
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def deferred_interrupt() -> Iterator[Callable[[], None]]:
+def deferred_interrupt() -> Generator[Callable[[], None]]:
     """A context in which Ctrl-C does not interrupt at once. It yields a function that raises `KeyboardInterrupt` if Ctrl-C was
     pressed in the context.
 

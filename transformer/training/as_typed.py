@@ -114,7 +114,7 @@ def with_other_name(pair: Pair, rng: random.Random) -> Pair:
 
 def invented_name(known: str, rng: random.Random) -> str:
     """A random name of two or three syllables that replaces the name `known`. It ends with "a" if `known` is "Mary"."""
-    syllables = [rng.choice(ONSETS.split()) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
+    syllables: list[str] = [rng.choice(ONSETS.split()) + rng.choice(VOWELS) for _ in range(rng.choice((2, 2, 3)))]
     syllables[0] = syllables[0][-1] if rng.random() < 0.2 else syllables[0]  # a fifth begin with a vowel
     last = "" if rng.random() < 0.5 else rng.choice(LAST)
     name = "".join(syllables)

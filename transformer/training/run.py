@@ -7,7 +7,7 @@ import platform
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +38,7 @@ _GENERATOR = threading.Lock()
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seeded(seed: int) -> Generator[None]:
     """A context in which PyTorch's random generator starts from `seed`; afterwards its former state is restored.
 
     Dropout can only use this generator, which all threads share, so only one thread at a time can be in this context. A thread

@@ -1,6 +1,6 @@
 """Changes of a pass of our `Transformer` that `compare` tries: edits of tensors, replaced parts of the network, other ids."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +94,7 @@ def run_altered(
 
 
 @contextmanager
-def replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
+def replaced(module: nn.Module, name: str, value: Any) -> Generator[None]:
     """A context within which the attribute or submodule `name` of a module is `value`."""
     own = name in vars(module) or name in module._modules
     before = getattr(module, name)

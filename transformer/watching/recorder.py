@@ -1,7 +1,7 @@
 """Records the tensors of one pass of a module: inputs and outputs of its submodules, and its attentions."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -88,7 +88,7 @@ def numbered(values: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 @contextmanager
-def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
+def hooked(module: nn.Module, recorder: Operations) -> Generator[None]:
     """A context within which each call of a submodule in this thread also calls `recorder.entered` and `recorder.left`."""
     thread, handles = threading.get_ident(), []
 
@@ -114,7 +114,7 @@ def hooked(module: nn.Module, recorder: Operations) -> Iterator[None]:
 
 
 @contextmanager
-def unchanged(module: nn.Module) -> Iterator[None]:
+def unchanged(module: nn.Module) -> Generator[None]:
     """A context after which the module is as it was before: attributes, modes and buffers of every submodule. So are the random
     numbers and the setting of PyTorch's fast path, which is off within the context because it computes no weights."""
     state = [(each, vars(each).copy(), each._modules.copy(), each._buffers.copy()) for each in module.modules()]

@@ -1,7 +1,6 @@
 """Packs a whole lesson into a link: as compressed JSON, written in characters that an address may contain."""
 
 import base64
-import binascii
 import json
 import re
 import zlib
@@ -51,6 +50,6 @@ def unpack(value: str) -> Lesson:
         if len(data) > LESSON_BYTES or not stream.eof:
             raise ValueError
         table = json.loads(data.decode("utf-8"))
-    except (ValueError, binascii.Error, zlib.error, RecursionError):
+    except (ValueError, zlib.error, RecursionError):
         raise LessonError("The lesson in the link is cut off or damaged. Ask for the link again, or for the file.") from None
     return read_lesson(table)

@@ -5,7 +5,7 @@ own. At the end of a run it reports the count, and the browser adds an entry if 
 """
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -73,7 +73,7 @@ class Choices:
 
 
 @contextmanager
-def counting_choices() -> Iterator[None]:
+def counting_choices() -> Generator[None]:
     """A context in which the page is drawn. At its end a choice is counted if a person has changed the URL on the same page. An
     interrupted run counts nothing. The next run counts the choice instead, even if something else started it."""
     state = st.session_state

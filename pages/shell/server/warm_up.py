@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import pkgutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import numpy as np
@@ -19,7 +19,7 @@ from transformer.process import ignore_present_objects
 
 
 @asynccontextmanager
-async def warm_up(_: object) -> AsyncIterator[None]:
+async def warm_up(_: object) -> AsyncGenerator[None]:
     """The `lifespan` of `st.App`: when the server starts, import all modules and run each shipped model once (`get_ready`)."""
     await asyncio.to_thread(get_ready)
     yield

@@ -132,6 +132,7 @@ class Runs:
         expected = [*trace.target_ids[0][1:], pipeline.vocabulary("target").eos]
         sources, targets = as_batches(pipeline, trace.source_ids, trace.target_ids)
         token = expected[position]
+        assert token is not None  # the end of an answer has a position only if the vocabulary has `<eos>`
         progress = None
         for progress in head_importance(pipeline.network, sources, targets, position, token, edits):
             report(progress.done, progress.total)

@@ -1,6 +1,6 @@
 """The menu of the second run: the settings of B, examples, and buttons that exchange both runs or end the comparison."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
@@ -45,7 +45,7 @@ class Example(NamedTuple):
 
 
 @contextmanager
-def answer_row(gap: Literal["small", "xsmall"] = "small") -> Iterator[Any]:
+def answer_row(gap: Literal["small", "xsmall"] = "small") -> Generator[Any]:
     """A context in which the model's answer is drawn. It yields the answer's row, to which `pick_second_run` adds a button."""
     row = st.container(horizontal=True, key="answer_row")
     with row.container(gap=gap):
@@ -197,7 +197,8 @@ def _swap(view: View, asked: Asked) -> None:
     before = Asked(view.source, typed, bool(target and not typed), view.model, asked.phrases)
     after = {"source": source, "target": target, "model": model}
     same = {"source": source == before.source, "target": target == before.target, "model": model == before.model}
-    _ask(before._replace(**{name: "" for name, equal in same.items() if equal}))
+    equal: dict[str, Any] = {name: "" for name, is_same in same.items() if is_same}
+    _ask(before._replace(**equal))
     for name, value in after.items():
         st.session_state[name] = value
     st.rerun()  # the whole app, because the texts and the model of A are not in the page

@@ -13,7 +13,7 @@ beside the two, the clicks of 60 other sessions would take 47 ms instead of 21.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
@@ -70,7 +70,7 @@ _OF_THREAD = _OfThread()
 
 
 @contextmanager
-def turn() -> Iterator[None]:
+def turn() -> Generator[None]:
     """A context in which a run of the app computes. It waits until fewer than `RUNS` other runs compute. Inside another such
     context it does nothing."""
     if _OF_THREAD.turn:
@@ -100,7 +100,7 @@ def enter_line(label: str) -> None:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
+def aside() -> Generator[None]:
     """A context for heavy work. It waits until the heavy work of other runs is done. Meanwhile another run can have its turn.
     Inside another such context it does nothing.
 
@@ -146,7 +146,7 @@ def computed(
 
 
 @contextmanager
-def _without_turn() -> Iterator[None]:
+def _without_turn() -> Generator[None]:
     """A context in which another run can have the turn of this run. Does nothing if this run has no turn."""
     if not _OF_THREAD.turn:
         yield

@@ -40,8 +40,9 @@ class Network(Protocol):
 
     taps: dict[str, Tap]
 
-    def __call__(self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"]) -> Tensor:
-        """Logits for the token after each target position, [batch, target, vocab]."""
+    def __call__(self, source: Int[Tensor, "batch source"] | None, target: Int[Tensor, "batch target"] | None) -> Tensor:
+        """Logits for the token after each target position, [batch, target, vocab]. A side that the network lacks is None:
+        `source` without an encoder, `target` without a decoder."""
         ...
 
     def encode(self, source: Int[Tensor, "batch source"]) -> tuple[Any, Mask]:

@@ -115,8 +115,9 @@ def _keep_first(logits: Logits, count: Tensor) -> Logits:
 def _checked(name: str, value: Any, least: int | float, most: int | float, whole: bool = False) -> int | float:
     """The value as an int or a float of Python. Raises `InputError` if it is not a number from `least` to `most`, or is not a
     whole number although `whole` is True."""
-    right = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-    if not right or not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
+    kind: type = Integral if whole else Real
+    right = isinstance(value, kind) and not isinstance(value, bool)
+    if not right or not least <= value <= most:
         template = "{name} is {value!r}; allowed are {least} to {most}."
         if most == math.inf:
             template = "{name} is {value!r}; it must be a whole number of at least {least}."

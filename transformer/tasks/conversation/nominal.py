@@ -30,7 +30,7 @@ Use = Literal["plain", "negated", "generic", "after de"]
 FORMS = [(noun.singular, NounForm(noun, "mass" if noun.mass else "singular")) for noun in NOUNS if noun.singular]
 FORMS += [(noun.plural, NounForm(noun, "plural")) for noun in NOUNS if noun.plural]
 FORMS += [(noun.singular, NounForm(noun, "singular")) for noun in NOUNS if noun.mass and noun.countable]
-NOUN_FORMS: Table[NounForm] = Table([(english, form) for english, form in FORMS])  # type: ignore[arg-type]
+NOUN_FORMS: Table[NounForm] = Table([(english, form) for english, form in FORMS])
 KINDS = tuple(dict.fromkeys(noun.kind for noun in NOUNS))
 FORMS_OF: dict[tuple[str, str], Table[NounForm]] = {
     (kind, number): Table(chosen)

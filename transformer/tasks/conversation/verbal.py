@@ -74,7 +74,7 @@ def _verb_table(verbs: Sequence[Verb], form: Form) -> Table[Verb] | None:
 
 
 FORM_NAMES: tuple[Form, ...] = ("base", "third", "past", "ing")
-VERB_FORMS: dict[Form, Table[Verb]] = {form: _verb_table(VERBS, form) for form in FORM_NAMES}  # type: ignore[misc]
+VERB_FORMS: dict[Form, Table[Verb]] = {form: table for form in FORM_NAMES if (table := _verb_table(VERBS, form))}
 WAS_DOING = Table([(verb.ing, verb) for verb in VERBS if verb.was_doing])
 SUBJECT_KINDS = (*sorted(ANIMATE), "vehicle")
 DRAWN_FORMS = {
@@ -565,7 +565,8 @@ def question(
         "want to": ("do", "does"),
     }
     chosen = path.choose(options, starts)
-    modal, tense = None, "present"
+    modal = None
+    tense: Tense = "present"
     if chosen in ("do", "want to"):
         do = path.word(words_table("do 1.6, does 1.0"))
         subject = asked(path, ("do", "does").index(do))
@@ -581,7 +582,8 @@ def question(
         if tense == "future":
             path.say("going", "to")
     else:
-        tense = {"did": "past", "will": "will", "helping": "modal"}[chosen]
+        tenses: dict[str, Tense] = {"did": "past", "will": "will", "helping": "modal"}
+        tense = tenses[chosen]
         if chosen == "helping":
             modal = path.word(ASKING)
         else:
@@ -592,7 +594,7 @@ def question(
     form_name: Form = "ing" if tense in ("progressive", "imperfect") else "base"
     verb = verb_form(path, form_name, subject.kind)
     path.require((not people or bool(set(verb.objects) & PEOPLE)) and (tense != "imperfect" or verb.was_doing))
-    tense_used: Tense = "modal" if modal is not None else tense  # type: ignore[assignment]
+    tense_used: Tense = "modal" if modal is not None else tense
     complements = follow(path, verb, subject, "question", tense_used, time=time, place=place, gap=gap)
     path.require(asked_about is None or tense != "past" or may_agree(verb, asked_about))
     complements.preceding = complements.preceding or asked_about

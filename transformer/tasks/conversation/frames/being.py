@@ -569,7 +569,7 @@ COLOURS = {word: next(a for a in ADJECTIVES if a.english == word and not a.stric
 
 
 def _the(kind: str, number: str) -> list[tuple[str, str]]:
-    table = FORMS_OF[kind, number]  # type: ignore[index]
+    table = FORMS_OF[kind, number]
     article = "the " if kind == "animal" else ""
     return [
         (article + " ".join(e), " ".join(from_form(form, words.DETERMINERS["the"]).french("plain")))
