@@ -90,7 +90,7 @@ def _settle(count: Callable[[], int], before: int) -> None:
 
 def bertviz(browser: Browser, path: Path, tokens: int, scripts: Path) -> float:
     """Seconds from the attentions until BertViz' view of the model is painted."""
-    from bertviz import model_view  # pyright: ignore[reportMissingImports]
+    from bertviz import model_view
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(path, attn_implementation="eager").eval()
@@ -118,7 +118,7 @@ def _script(route: Route, scripts: Path) -> None:
 
 def lens(path: Path, tokens: int) -> float:
     """Median seconds of `run_with_cache` of TransformerLens."""
-    from transformer_lens.model_bridge import TransformerBridge  # pyright: ignore[reportMissingImports]
+    from transformer_lens.model_bridge import TransformerBridge
 
     model, ids = TransformerBridge.boot_transformers(str(path), device="cpu"), torch.arange(tokens)[None]
     with torch.inference_mode():

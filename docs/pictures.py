@@ -86,7 +86,7 @@ def main() -> None:
 def _visitor(browser: object, address: str, height: int) -> Visitor:
     """A visitor in the light theme whose window has this height."""
     screen = {"viewport": {"width": WIDTH, "height": height}, "device_scale_factor": SCALE, "color_scheme": "light"}
-    return Visitor(browser, address, **screen)  # type: ignore[arg-type]
+    return Visitor(browser, address, **screen)
 
 
 def _taken(page: Page, sidebar: bool) -> Image.Image:

@@ -40,7 +40,7 @@ def test_torch_comes_from_the_cpu_index_and_nothing_else_does() -> None:
 
 def test_the_oldest_supported_python_is_the_version_that_is_checked() -> None:
     oldest = PROJECT["project"]["requires-python"].removeprefix(">=")
-    assert PROJECT["tool"]["pyright"]["pythonVersion"] == oldest
+    assert PROJECT["tool"]["pyrefly"]["python-version"] == oldest
     assert PROJECT["tool"]["ruff"]["target-version"] == "py" + oldest.replace(".", "")
 
 

@@ -123,7 +123,7 @@ def test_a_text_message_closes_the_connection(server: Server) -> None:
 @pytest.mark.parametrize("name", ["source", "layer", "model", "part", "edits"])
 def test_a_query_that_is_not_valid_text_is_answered(server: Server, name: str) -> None:
     for value in (b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"\xf4\x90\x80\x80", b"\xc0\xaf"):
-        session = Session(server, "attention", {"model": "reverse", "source": "abc", name: value})  # type: ignore[dict-item]
+        session = Session(server, "attention", {"model": "reverse", "source": "abc", name: value})
         assert run(visit_with(session))
 
 

@@ -202,7 +202,7 @@ def number_of_cell(
 def frame_of_cell(figure: go.Figure, trace: int, row: int, column: int) -> list[dict[str, Any]]:
     """A frame around a heatmap cell, as shapes of a Plotly layout: a black line on a wider white line. `trace` is the index of
     the Plotly trace (a heatmap) with the cell; all three numbers count from 0."""
-    heatmap: Any = figure.data[trace]  # pyright: ignore[reportIndexIssue]
+    heatmap: Any = figure.data[trace]
     left, top = heatmap.x0 + (column - 0.5) * heatmap.dx, heatmap.y0 + (row - 0.5) * heatmap.dy
     box = (left, top, left + heatmap.dx, top + heatmap.dy)
     return [frame(box, color, width) for color, width in (("white", 4), ("black", 2))]

@@ -231,7 +231,7 @@ class Network:
         if memory is None or mask is None:
             given |= {"input_ids": new, "attention_mask": keep.long()}
         else:
-            given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}  # pyright: ignore[reportArgumentType]
+            given |= {"encoder_outputs": BaseModelOutput(last_hidden_state=memory), "attention_mask": _numbers(mask.keep)}
             given |= {"decoder_input_ids": new, "decoder_attention_mask": keep.long()}
         last = None if self.crossed else last_tokens(keep)
         with running(len(target)):
@@ -532,7 +532,7 @@ def _norm_first(stack: Stack) -> bool:
 def _scaled(path: str, module: nn.Module) -> str:
     """The path of a point. The path of a token embedding ends with `scaled` if its module also multiplies the embedding by a
     factor."""
-    factor = getattr(module, "embed_scale", 1.0)
+    factor: Any = getattr(module, "embed_scale", 1.0)
     return path.removesuffix("token") + "scaled" if path.endswith("_embedding.token") and float(factor) != 1 else path
 
 

@@ -7,7 +7,7 @@ the memory of a server with the first word. Also, a piece may be as long as the 
 import base64
 import binascii
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,7 +69,7 @@ def _check_sentencepiece(folder: Folder, name: str) -> None:
     from google.protobuf.message import DecodeError
     from sentencepiece import sentencepiece_model_pb2
 
-    model = sentencepiece_model_pb2.ModelProto()  # pyright: ignore[reportAttributeAccessIssue] (made when it is imported)
+    model = sentencepiece_model_pb2.ModelProto()  # pyrefly: ignore[missing-attribute] (made when it is imported)
     try:
         model.ParseFromString(folder.file(name).read_bytes())
     except DecodeError:
@@ -103,7 +103,7 @@ def _refusal(folder: Folder, problem: str) -> CheckpointError:
 
 
 @contextmanager
-def caught_panics() -> Iterator[None]:
+def caught_panics() -> Generator[None]:
     """A context manager for calls of a tokenizer, in which a panic of its Rust code becomes a `RuntimeError`. A panic is not an
     `Exception` in Python, so it would otherwise end the thread.
 

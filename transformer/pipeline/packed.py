@@ -15,7 +15,7 @@ from transformer.errors import CheckpointError
 
 GROUP = 64
 SCALE = ".scale"
-INT4 = torch.int4  # pyright: ignore[reportAttributeAccessIssue]: its stubs lack this type
+INT4 = torch.int4  # pyrefly: ignore[missing-attribute] (its stubs lack this type)
 BITS = {torch.int8: 8, INT4: 4}
 SHRINKS = (1.0, 0.9, 0.8, 0.7)  # tried for each group: the share of its largest number that is not clipped
 

@@ -128,7 +128,7 @@ def test_another_need_is_told_with_the_rows_columns_and_weights_of_the_joined_pi
     (sentence,) = [shown(each.value) for each in page.main.markdown if "Why several heads?" in each.value]
     (picture,) = [each for each in charts(page) if each.key == "head-map"]
     layout = picture.spec["layout"]
-    row, weight, token = re.search(r"In the row of \*(.+?)\*, this head puts ([\d.]+) on \*(.+?)\*", sentence).groups()  # pyright: ignore[reportOptionalMemberAccess]
+    row, weight, token = re.search(r"In the row of \*(.+?)\*, this head puts ([\d.]+) on \*(.+?)\*", sentence).groups()
     rows, columns = (layout[axis]["ticktext"] for axis in ("yaxis", "xaxis"))
     cells = np.asarray(picture.spec["data"][-1]["z"], float)
     assert any(

@@ -147,7 +147,7 @@ def test_statistics_leave_out_masked_numbers(preset: str, norm_first: bool) -> N
         late = ("masked_scores", "weights", *(["scaled_scores"] if trace.config.mask_before_scaling else []))
         if stop.kind.rpartition(".")[2] in late:
             own = stop.path.startswith("decoder.layers") and "self_attention" in stop.path
-            mask = (trace.masks.target if own else trace.masks.source).numpy()  # type: ignore[union-attr]
+            mask = (trace.masks.target if own else trace.masks.source).numpy()
             assert masked is not None
             assert (masked == ~np.broadcast_to(mask, masked.shape)).all()
         else:

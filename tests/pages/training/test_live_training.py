@@ -241,7 +241,7 @@ class Fake(LiveTraining):
         self.stops += 1
 
     def become(self, status: str) -> None:
-        self.progress = dataclasses.replace(self.progress, status=status)  # type: ignore[arg-type]
+        self.progress = dataclasses.replace(self.progress, status=status)
 
 
 def test_trainings_wait_in_line_for_a_place() -> None:
@@ -279,11 +279,11 @@ def test_the_text_to_watch_fits_the_training_that_is_shown(monkeypatch: pytest.M
     app.button(key="live_start").click().run()
     app.selectbox(key="live_world").set_value("addition").run()
     assert app.text_input(key="live_text").value == "headlight"  # the model of the shown training reads letters
-    desk_of(app).training.become("done")  # type: ignore[union-attr]
-    live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
+    desk_of(app).training.become("done")
+    live_desk.LINE.ended(desk_of(app).training)
     app.button(key="live_start").click().run()
     assert app.text_input(key="live_text").value == find_task("addition").examples[0].source
-    live_desk.LINE.ended(desk_of(app).training)  # type: ignore[arg-type]
+    live_desk.LINE.ended(desk_of(app).training)
 
 
 def test_the_page_explains_why_a_training_gave_way_or_failed(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,11 +131,11 @@ class Overview(Visitor):
 
     def point(self, layer: int, head: int, query: int, key: int) -> str:
         """The tooltip of a cell."""
-        self.picture.hover(position=self.at(self.tile(layer, head), query, key))  # type: ignore[arg-type]
+        self.picture.hover(position=self.at(self.tile(layer, head), query, key))
         return self.tip.inner_text()
 
     def click(self, tile: int) -> None:
-        self.picture.click(position=self.at(tile))  # type: ignore[arg-type]
+        self.picture.click(position=self.at(tile))
 
     def color(self, layer: int, head: int, query: int, key: int, queries: int = 4, keys: int = 4) -> list[int]:
         """Red, green, blue and alpha of a cell."""
@@ -331,7 +331,7 @@ def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(
     place = view.places[-1]
     assert place["w"] < 64
     assert place["h"] < 64
-    view.picture.hover(position=view.at(view.tile(12, 12), 33.4, 21.4, 64, 64))  # type: ignore[arg-type]
+    view.picture.hover(position=view.at(view.tile(12, 12), 33.4, 21.4, 64, 64))
     expected = ["layer 12, head 12", "query 33: token33", "key 21: token21", "weight 0.500 (±0.002)"]
     assert view.tip.inner_text().split("\n") == expected
     size = view.root.locator(".tile").last.evaluate("tile => [tile.clientHeight - 1, tile.clientWidth - 1]")
@@ -350,7 +350,7 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext,
     expect(visitor.root.get_by_role("status")).to_have_text("Tap a tile to read that head.")
     layers, heads = {"small": (3, 4), "big": (6, 8), "many": (12, 12), "flow": (6, 8)}[case]
     # The last tile is tapped because Streamlit's header may cover the first tile.
-    visitor.picture.tap(position=visitor.at(layers * heads - 1))  # type: ignore[arg-type]
+    visitor.picture.tap(position=visitor.at(layers * heads - 1))
     layer, head = (layers - 1, 0) if case == "flow" else (layers - 1, heads - 1)
     visitor.announced(f"here ({layer}, {head}) found ({layer}, {head})")
     visitor.close()
@@ -363,7 +363,7 @@ def test_text_is_light_in_the_dark_theme(view: Overview) -> None:
     view.show("big")
     color = view.root.evaluate("root => getComputedStyle(root).color")
     assert min(map(int, re.findall(r"\d+", color))) > 200
-    view.picture.hover(position=view.at(view.tile(4, 6), 5, 3, 30, 30))  # type: ignore[arg-type]
+    view.picture.hover(position=view.at(view.tile(4, 6), 5, 3, 30, 30))
     _picture(view, "dark-big")
 
 
@@ -391,7 +391,7 @@ def _page(layers: int, heads: int, tokens: int, causal: bool) -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(tokens), (layers, heads, tokens)).astype(np.float32)
     allowed = np.broadcast_to(np.tri(tokens, dtype=bool) if causal else np.True_, weights.shape)
     names = [f"token{index}" for index in range(tokens)]
-    overview(weights, allowed, names, names, (np.int64(0), 1), "#000000", "tiles")  # type: ignore[arg-type]
+    overview(weights, allowed, names, names, (np.int64(0), 1), "#000000", "tiles")
 
 
 def _sent(*case: Any) -> tuple[dict[str, Any], bytes]:

@@ -23,7 +23,7 @@ from transformer.tracing.readout import readout_of
 
 
 def steps(model: Transformer, **choices: object) -> list[DecodingStep]:
-    return [*generate(model, SOURCE[1:], 1, 2, 4, **choices)]  # pyright: ignore[reportArgumentType]
+    return [*generate(model, SOURCE[1:], 1, 2, 4, **choices)]
 
 
 def shaken(preset: str, norm_first: bool, seed: int = 0, **values: object) -> Transformer:

@@ -66,6 +66,6 @@ def test_a_weight_that_does_not_exist_is_refused() -> None:
             weight_use(pipeline.model, trace, stop, weight, index)
     for parameter, index in (("nothing", (0, 0)), (bias, (0, 0)), (weight, 3)):
         with pytest.raises(InputError):
-            weight_use(pipeline.model, trace, stop, parameter, index)  # type: ignore[arg-type]
+            weight_use(pipeline.model, trace, stop, parameter, index)
     with pytest.raises(PathError):
         weight_use(pipeline.model, trace, stop, bias, (0,), item=2)

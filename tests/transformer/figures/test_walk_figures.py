@@ -33,7 +33,7 @@ def view(trace: Trace, path: str) -> TensorView:
 
 def drawn(figure: go.Figure) -> list[go.Heatmap]:
     """The heatmaps of numbers, without the heatmaps of masked cells."""
-    return [trace for trace in figure.data if trace.type == "heatmap" and trace.z.dtype == np.float32]  # type: ignore[attr-defined]
+    return [trace for trace in figure.data if trace.type == "heatmap" and trace.z.dtype == np.float32]
 
 
 def cell(figure: go.Figure, tensor: int) -> tuple[float, float]:
@@ -113,9 +113,9 @@ def test_axes_have_names_and_sizes_and_hovering_names_the_cell(trace: Trace) -> 
 
 def test_masked_cells_are_hatched_and_show_their_number_on_hover(trace: Trace) -> None:
     figure = stop_figure([view(trace, "target_mask")], "hide", view(trace, f"{ATTENTION}.masked_scores"))
-    hatches = [trace for trace in figure.data if trace.type == "scatter"]  # type: ignore[attr-defined]
+    hatches = [trace for trace in figure.data if trace.type == "scatter"]
     assert [hatch.fillpattern.shape for hatch in hatches] == ["/", "/"]
-    hovers = [trace.hovertemplate for trace in figure.data if trace.type == "heatmap"]  # type: ignore[attr-defined]
+    hovers = [trace.hovertemplate for trace in figure.data if trace.type == "heatmap"]
     assert LABELS["hidden"] in hovers[0]
     assert "masked: −" in hovers[2]
 
@@ -209,7 +209,7 @@ def test_branches_are_framed_in_their_colours_and_named(trace: Trace) -> None:
 def layer_view(trace: Trace, stop: Stop) -> TensorView:
     branch = next((branch for branch in ROLE_COLORS if f".{branch}." in stop.path), None)
     hidden = trace.hidden(ATTENTION).numpy() if stop.path.endswith("weights") else None
-    return tensor_view(stop.path, trace[stop.path].numpy(), stop.axes, branch=branch, hidden=hidden)  # type: ignore[arg-type]
+    return tensor_view(stop.path, trace[stop.path].numpy(), stop.axes, branch=branch, hidden=hidden)
 
 
 def test_every_stop_of_a_run_can_be_drawn(trace: Trace) -> None:

@@ -108,7 +108,7 @@ def letters(replacements: bytes) -> dict[str, Any]:
 def sentencepiece(folder: Path) -> None:
     from sentencepiece import sentencepiece_model_pb2
 
-    model = sentencepiece_model_pb2.ModelProto()  # pyright: ignore[reportAttributeAccessIssue] (made when it is imported)
+    model = sentencepiece_model_pb2.ModelProto()
     model.normalizer_spec.precompiled_charsmap = bytes(4) + b"x" * 5000
     (folder / "spiece.model").write_bytes(model.SerializeToString())
 

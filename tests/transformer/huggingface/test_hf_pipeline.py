@@ -98,13 +98,13 @@ def test_the_embedding_of_a_model_with_positions_for_each_text_is_drawn(name: st
 def test_both_kinds_of_pipeline_refuse_the_same_values_in_the_same_sentences() -> None:
     ours = Pipeline.load("reverse")
     wrong: dict[str, Callable[[TextPipeline], object]] = {
-        "takes a list of texts, not the text": lambda pipeline: pipeline.answers("the cat sleeps ."),  # pyright: ignore[reportArgumentType]
+        "takes a list of texts, not the text": lambda pipeline: pipeline.answers("the cat sleeps ."),
         r"There is no text; at least one is needed\.$": lambda pipeline: pipeline.answers([]),
         "There is no text; at least": lambda pipeline: pipeline.trace([]),
-        "The trace must be a Trace": lambda pipeline: pipeline.check(None),  # pyright: ignore[reportArgumentType]
-        "A token id must be a whole number": lambda pipeline: pipeline.batch([[1.9, 500]], "source"),  # pyright: ignore[reportArgumentType]
+        "The trace must be a Trace": lambda pipeline: pipeline.check(None),
+        "A token id must be a whole number": lambda pipeline: pipeline.batch([[1.9, 500]], "source"),
         "A row of the batch is empty": lambda pipeline: pipeline.batch([[]], "source"),
-        "Token ids must be a list": lambda pipeline: pipeline.batch([1, 2], "source"),  # pyright: ignore[reportArgumentType]
+        "Token ids must be a list": lambda pipeline: pipeline.batch([1, 2], "source"),
         "500": lambda pipeline: pipeline.batch([[500]], "source"),
         "There is nothing to read": lambda pipeline: pipeline.encode(""),
     }

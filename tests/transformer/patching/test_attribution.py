@@ -58,7 +58,7 @@ def nudged(pair: RunPair, swap: Swap, place: Place, amount: float) -> float:
     bench = Bench(pair, swap, "denoise", 1)
     edits = []
     for edit in taken(pair.network, swap, [[place]], pair.row, bench.other):
-        whole = edit.apply(bench.values[edit.path], pair.network.taps[edit.path], None)  # pyright: ignore[reportArgumentType]
+        whole = edit.apply(bench.values[edit.path], pair.network.taps[edit.path], None)
         edits.append(Change(edit.path, lambda values, whole=whole: values + amount * (whole - values)))
     row = bench.run(bench.base, (), edits)[1][0, 0]
     return float(row[pair.tokens[0]] - row[pair.tokens[1]])
@@ -104,7 +104,7 @@ def test_agreement_is_the_correlation_of_all_places() -> None:
     assert agreement(exact, patched) == pytest.approx(1)
     assert agreement({grid: -values for grid, values in exact.items()}, patched) == pytest.approx(-1)
     assert math.isnan(agreement({grid: 0 * values for grid, values in exact.items()}, patched))
-    assert math.isnan(agreement(attribute_everywhere(pair_of(pair.network, SOURCES[0])), patched))  # pyright: ignore[reportArgumentType]
+    assert math.isnan(agreement(attribute_everywhere(pair_of(pair.network, SOURCES[0])), patched))
     with pytest.raises(InputError, match="different places"):
         agreement(attribute_everywhere(pair, positions="each"), patched)
     with pytest.raises(InputError, match="different places"):

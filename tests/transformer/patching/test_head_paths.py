@@ -23,7 +23,7 @@ def by_hand(pair: RunPair, sender: tuple[str, int, int], through: str, direction
     model = pair.network
 
     def run(ids: object, edits: list[Edit]) -> Trace:
-        return run_traced(model, ids.source, ids.target, edits)  # pyright: ignore
+        return run_traced(model, ids.source, ids.target, edits)
 
     def difference(trace: Trace) -> float:
         row = trace.logits[0, pair.row]
@@ -69,7 +69,7 @@ def test_in_a_linear_network_all_paths_and_the_direct_effect_are_the_whole_effec
     pair = linear()
     network = pair.network
     assert isinstance(network, Circuit)
-    clean, corrupt = network.trace(pair.clean.target), network.trace(pair.corrupt.target)  # pyright: ignore[reportArgumentType]
+    clean, corrupt = network.trace(pair.clean.target), network.trace(pair.corrupt.target)
     patched, sign = last(pair, direction=direction), 1 if direction == "denoise" else -1
     gap = patched.ends["logit"][1] - patched.ends["logit"][0]
     for layer, head in np.ndindex(3, 2):

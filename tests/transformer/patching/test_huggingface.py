@@ -141,7 +141,7 @@ def test_the_other_questions_have_answers_too(name: str) -> None:
 def test_an_encoder_alone_is_compared_at_its_first_masked_word() -> None:
     pipeline, (clean, corrupt) = opened("bert"), TEXTS["bert"]
     pair = pair_of("bert")
-    assert pair.row == pair.clean.source[0].tolist().index(pipeline.tokenizer.mask_token_id)  # pyright: ignore[reportOptionalSubscript]
+    assert pair.row == pair.clean.source[0].tolist().index(pipeline.tokenizer.mask_token_id)
     assert pair.sides == ("source",)
     assert len(pair.wanted) == 1
     *_, averages = average_needs(pipeline, [(clean, corrupt), (clean, clean)])

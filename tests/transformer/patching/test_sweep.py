@@ -186,7 +186,7 @@ def test_a_scope_of_the_caller_has_no_effect() -> None:
     expected = last(pair, positions="each")
     with tracing(model, [Ablate("decoder.layers.0.self_attention")]) as values:
         patched = last(pair, positions="each")
-        RunPair.of(model, *(run_traced(model, ids.source, ids.target) for ids in (pair.clean, pair.corrupt)))  # pyright: ignore[reportArgumentType]
+        RunPair.of(model, *(run_traced(model, ids.source, ids.target) for ids in (pair.clean, pair.corrupt)))
     assert np.array_equal(patched.moved["logit"]["decoder"], expected.moved["logit"]["decoder"])
     assert not values
 

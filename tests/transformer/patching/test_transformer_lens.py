@@ -34,7 +34,7 @@ HOOKS = {
 
 @pytest.fixture(scope="module")
 def lens() -> Any:
-    from transformer_lens.model_bridge import TransformerBridge  # pyright: ignore[reportMissingImports]
+    from transformer_lens.model_bridge import TransformerBridge
 
     return TransformerBridge.boot_transformers(str(folder_of("gpt2")), device="cpu")
 

@@ -84,7 +84,7 @@ REFUSED: list[tuple[Callable[[Tensor], Any], str]] = [
     (lambda weights: weights.to(torch.complex64), "returned torch.complex64 on cpu; it must return torch.float32"),
     (lambda weights: weights.to("meta"), "on meta; it must return"),
     (lambda weights: weights @ weights, r"The function that changes .* fails \(RuntimeError"),
-    (lambda: None, r"fails \(TypeError"),  # pyright: ignore[reportArgumentType]
+    (lambda: None, r"fails \(TypeError"),
 ]
 
 
@@ -102,14 +102,14 @@ def test_scores_may_become_minus_infinity(model: Transformer) -> None:
 def test_something_that_is_not_a_function_is_refused_before_anything_runs(model: Transformer) -> None:
     for by in (None, 0.5, "flip", torch.ones(2)):
         with pytest.raises(PathError, match="must be a function that takes a tensor and returns one"):
-            edited(model, Change(WEIGHTS, by))  # pyright: ignore[reportArgumentType]
+            edited(model, Change(WEIGHTS, by))
 
 
 def test_a_change_is_hashed_by_its_function() -> None:
     def flip(weights: Tensor) -> Tensor:
         return weights.flip(-1)
 
-    assert Change(WEIGHTS, flip, heads=[0]) == Change(WEIGHTS, flip, heads=(0,))  # pyright: ignore[reportArgumentType]
+    assert Change(WEIGHTS, flip, heads=[0]) == Change(WEIGHTS, flip, heads=(0,))
     assert len({Change(WEIGHTS, flip), Change(WEIGHTS, flip), Change(WEIGHTS, lambda weights: weights.flip(-1))}) == 2
     layers = nn.Sequential(nn.Identity())
     assert Change(WEIGHTS, layers).by is layers

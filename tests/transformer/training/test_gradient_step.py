@@ -52,7 +52,7 @@ def test_a_step_is_the_step_of_torch(snapshot: Pipeline, weight: Weight, count: 
         loss = criterion(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
-        gradient = parameter.grad[weight.index].item()  # type: ignore[index]
+        gradient = parameter.grad[weight.index].item()
         norm = nn.utils.clip_grad_norm_(model.parameters(), SETTINGS.clip).item()
         optimizer.step()
         assert number == step.update.number or number < count

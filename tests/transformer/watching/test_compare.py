@@ -371,7 +371,7 @@ def test_an_unknown_mistake_is_not_explained_by_others_and_the_search_says_how_f
     assert len(said) > 1
     assert said[0] == f"500 changes of ours were tried. The first difference is at {found.first}."
     with pytest.raises(InputError, match="such as print"):
-        compare(*both(Classic), SOURCE, TARGET, report="yes")  # pyright: ignore[reportArgumentType]
+        compare(*both(Classic), SOURCE, TARGET, report="yes")
 
 
 def test_another_way_to_call_and_a_mapping() -> None:

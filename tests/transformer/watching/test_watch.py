@@ -152,7 +152,7 @@ class Heads(nn.Module):
         self.calls += 1
         self.kept = x * 2
         heads = []
-        for query, key, value in self.heads:  # pyright: ignore[reportGeneralTypeIssues]
+        for query, key, value in self.heads:
             heads.append((query(x) @ key(x).transpose(1, 2) / 2).softmax(-1) @ value(x))
         x = self.twice(self.dropout(torch.cat(heads, -1)))
         x += 1

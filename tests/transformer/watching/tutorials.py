@@ -518,4 +518,4 @@ def both(
     torch.manual_seed(0)
     mine = kind(layers=layers, **given).eval()
     config = {"encoder_layers": layers, "decoder_layers": layers, **SIZES, **OURS[kind], **(ours or {})}
-    return mine, Transformer(TransformerConfig(**config)).eval()  # pyright: ignore[reportArgumentType]
+    return mine, Transformer(TransformerConfig(**config)).eval()

@@ -21,7 +21,7 @@ def model_with_ends(preset: str = "vanilla", seed: int = 0, **values: object) ->
 
 
 def steps(model: Transformer, source: Tensor = ONE, **choices: object) -> list[DecodingStep]:
-    return [*generate(model, source, SOS, EOS, MAX_NEW_TOKENS, **choices)]  # pyright: ignore[reportArgumentType]
+    return [*generate(model, source, SOS, EOS, MAX_NEW_TOKENS, **choices)]
 
 
 @torch.inference_mode()

@@ -126,5 +126,5 @@ def test_a_longer_length_penalty_favours_longer_answers() -> None:
 )
 def test_invalid_settings_of_a_beam_are_refused(make: object, sentence: str) -> None:
     with pytest.raises(InputError) as error:
-        make()  # pyright: ignore[reportCallIssue]
+        make()
     assert str(error.value) == sentence

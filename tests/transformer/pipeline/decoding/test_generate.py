@@ -124,7 +124,7 @@ def test_the_stages_follow_the_order_of_the_logits_processors() -> None:
     assert [stage.by for stage in step.stages] == [OWN, ALLOWED, *LOGITS_PROCESSORS]
     logits = step.own.logits.index_fill(-1, torch.tensor([0, 1]), -math.inf)
     for stage in step.stages[1:]:
-        logits = stage.by.apply(logits) if stage.by != ALLOWED else logits  # pyright: ignore[reportAttributeAccessIssue]
+        logits = stage.by.apply(logits) if stage.by != ALLOWED else logits
         torch.testing.assert_close(stage.logits, logits)
         torch.testing.assert_close(stage.probabilities.sum(-1), torch.ones(1))
 
