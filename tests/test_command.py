@@ -56,6 +56,7 @@ def test_an_unknown_address_is_said_in_one_sentence() -> None:
     assert port_problem(free_port(), "no such address").startswith("The address no such address cannot be used: ")
 
 
+@pytest.mark.slow
 def test_a_wrong_variable_is_said_in_one_sentence() -> None:
     wrong = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "HEADLIGHT_RUNS": "abc"}
     command = [sys.executable, "-m", "headlight", "--port", str(free_port())]

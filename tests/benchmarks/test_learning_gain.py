@@ -57,6 +57,7 @@ def test_the_intervals_contain_the_numbers_and_are_the_same_twice(file: Path) ->
     assert first.effect.undefined / RESAMPLES == pytest.approx(1 / 9, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_a_normal_mean_for_a_large_class(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     before, after = generator.integers(2, 7, 200), generator.integers(5, 13, 200)

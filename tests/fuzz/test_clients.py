@@ -54,6 +54,7 @@ def test_a_server_raises_its_limit_on_open_files(server: Server) -> None:
     assert server.process.rlimit(psutil.RLIMIT_NOFILE)[0] == (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard))
 
 
+@pytest.mark.slow
 def test_a_server_answers_after_connections_that_are_dropped_at_any_moment(server: Server) -> None:
     async def drop(moment: int) -> None:
         async with connected(server) as connection:
@@ -120,6 +121,7 @@ def test_a_text_message_closes_the_connection(server: Server) -> None:
 
 
 # Bytes that are not valid UTF-8, in different parameters of a query.
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ["source", "layer", "model", "part", "edits"])
 def test_a_query_that_is_not_valid_text_is_answered(server: Server, name: str) -> None:
     for value in (b"\xed\xa0\x80", b"\xff\xfe", b"\x00", b"\xf4\x90\x80\x80", b"\xc0\xaf"):

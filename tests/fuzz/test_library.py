@@ -51,6 +51,7 @@ def check_run(pipeline: Pipeline, sources: list[str], targets: Any = None, edits
             assert "".join(row).encode()
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("model", SHIPPED)
 def test_no_text_breaks_a_model(model: str) -> None:
     pipeline = Pipeline.load(model)

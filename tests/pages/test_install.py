@@ -87,12 +87,14 @@ def test_the_wheel_is_small_and_has_all_files_of_the_app_and_no_module_that_shad
     assert {path if path.startswith("transformer/") else f"headlight/{path}" for path in paths} <= names
 
 
+@pytest.mark.slow
 def test_programs_elsewhere_do_not_import_the_modules_of_the_app(programs: Path, tmp_path: Path) -> None:
     names = ("app", "assets", "pages", "transformer")
     code = f"from importlib.util import find_spec; print([name for name in {names} if find_spec(name)])"
     assert run(programs / "python", "-c", code, folder=tmp_path) == "['transformer']\n"
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_in_another_folder(programs: Path, tmp_path: Path) -> None:
     cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

@@ -136,6 +136,7 @@ def test_values_from_a_file_leave_a_message_short_and_printable(template: str):
     assert text.endswith("x…")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("template", ["{value!r}", "{value}", "{value:.3g}"])
 def test_a_value_that_cannot_be_formatted_is_named_by_its_type(template: str):
     deep: list[object] = []

@@ -31,6 +31,7 @@ print((resident() - before) / (64 << 20))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not process.has_glibc(), reason="the C library is not glibc")
 def test_freed_memory_is_reused_until_it_is_returned() -> None:
     """The effect of the limit on large blocks is tested with the app (`tests/test_app.py`)."""
@@ -83,6 +84,7 @@ def test_a_collection_skips_objects_that_existed_before() -> None:
         gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_nothing_loads_the_compiler_of_pytorch() -> None:
     """The compiler would take 80 MB of a server's memory."""
     script = """

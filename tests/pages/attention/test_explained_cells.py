@@ -16,6 +16,7 @@ VIEW = {"model": "english-french", "source": SOURCE, "kind": "decoder", "layer":
 WORDS = text("attention")["combined_numbers"]
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     "way", ["mean-over-heads", "maximum-over-heads", "mean-over-layers", "maximum-over-layers", "mean-over-all", "rollout"]
 )

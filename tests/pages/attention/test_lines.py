@@ -122,6 +122,7 @@ def test_every_allowed_weight_above_the_threshold_has_a_line(view: Lines) -> Non
     view.announced("queries () keys () heads (0, 1) threshold 0.05")
 
 
+@pytest.mark.slow
 def test_hovering_over_a_query_shows_only_its_lines_and_shares_without_a_rerun(view: Lines) -> None:
     view.show()
     before = view.runs
@@ -163,6 +164,7 @@ def test_a_click_locks_a_token_and_starts_a_rerun(view: Lines) -> None:
     view.drawn(24)
 
 
+@pytest.mark.slow
 def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.show().query(0).click()
     view.query(1).click()
@@ -179,6 +181,7 @@ def test_shares_of_two_locked_tokens_are_added(view: Lines) -> None:
     view.drawn(24)
 
 
+@pytest.mark.slow
 def test_the_keyboard_can_do_everything_that_the_pointer_can(view: Lines) -> None:
     page = view.show().page
     view.root.get_by_role("slider").focus()
@@ -206,6 +209,7 @@ def test_the_keyboard_can_do_everything_that_the_pointer_can(view: Lines) -> Non
     expect(view.key(0)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_heads_are_switched_off_and_on(view: Lines) -> None:
     view.show().head(1).click()
     view.drawn(4 * 3)
@@ -224,6 +228,7 @@ def test_heads_are_switched_off_and_on(view: Lines) -> None:
     view.announced("heads (0, 1) threshold")
 
 
+@pytest.mark.slow
 def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> None:
     view.show().head(2).dblclick()
     view.announced("heads (1,) threshold")
@@ -233,6 +238,7 @@ def test_a_double_click_or_alt_click_leaves_only_that_head_on(view: Lines) -> No
     view.drawn(4 * 3)
 
 
+@pytest.mark.slow
 def test_the_threshold_hides_lines_and_starts_a_rerun_when_released(view: Lines) -> None:
     slider = view.show().root.get_by_role("slider", name="Hide lines below")
     slider.fill("0.2")  # above it are three weights of 0.7, and four each of 0.4 and 0.3
@@ -268,6 +274,7 @@ def test_a_page_can_set_the_initial_locks_heads_and_threshold(view: Lines) -> No
     view.announced("queries (1,) keys () heads (1,) threshold 0.2")
 
 
+@pytest.mark.slow
 def test_a_rerun_keeps_the_choice_and_a_lock_returns_with_its_token(view: Lines) -> None:
     view.show().query(3).click()
     view.query(0).click()
@@ -284,6 +291,7 @@ def test_a_rerun_keeps_the_choice_and_a_lock_returns_with_its_token(view: Lines)
     assert view.root.locator(".sheet").count() == 1
 
 
+@pytest.mark.slow
 def test_queries_and_keys_may_differ_in_number(view: Lines) -> None:
     view.show("cross").drawn(6)
     assert view.root.locator(".column.query .token").count() == 3
@@ -306,6 +314,7 @@ def test_tokens_are_shown_as_plain_text(view: Lines) -> None:
     assert view.root.locator("img").count() == 0
 
 
+@pytest.mark.slow
 def test_many_lines_are_drawn_on_the_canvas_and_not_as_elements(view: Lines) -> None:
     view.show("big")
     assert view.root.locator("*").count() < 800
@@ -315,6 +324,7 @@ def test_many_lines_are_drawn_on_the_canvas_and_not_as_elements(view: Lines) -> 
     view.drawn(8 * 64)
 
 
+@pytest.mark.slow
 def test_more_than_64_tokens_scroll(view: Lines) -> None:
     view.show("long").drawn(0)
     assert view.root.locator(".picture").evaluate("picture => picture.scrollHeight > picture.clientHeight + 500")
@@ -336,6 +346,7 @@ def test_the_lines_fit_a_phone_without_scrolling_sideways(view: Lines) -> None:
     assert canvas["width"] >= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_lines_follow_the_colour_scheme_of_the_page(view: Lines, scheme: Literal["light", "dark"]) -> None:
     view.page.emulate_media(color_scheme=scheme)

@@ -76,6 +76,7 @@ def test_a_link_a_reload_and_a_visitors_own_lesson_open_the_same_view(visitor: V
     assert other.complaints == []
 
 
+@pytest.mark.slow
 def test_dark_and_light_both_show_the_tokens(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&source=abc", whole=True)
     for scheme in ("light", "dark"):
@@ -133,6 +134,7 @@ def test_an_edit_changes_the_run_and_its_link_reproduces_it(visitor: Visitor) ->
     assert "edits=" not in page.url
 
 
+@pytest.mark.slow
 def test_hovering_over_the_lines_sends_nothing_to_the_server(visitor: Visitor) -> None:
     sent: list[object] = []
     visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
@@ -182,6 +184,7 @@ def test_lines_of_the_head_in_the_heading_are_always_drawn(visitor: Visitor) -> 
     assert "heads=" not in page.url
 
 
+@pytest.mark.slow
 def test_a_message_explains_that_the_threshold_hides_all_lines(visitor: Visitor) -> None:
     page = visitor.open("attention?model=english-french&kind=encoder&part=lines&threshold=1&heads=1,2", whole=True)
     assert page.locator(".lines").get_attribute("data-lines") == "0"
@@ -295,6 +298,7 @@ def test_every_picture_is_saved_as_it_is_shown(visitor: Visitor, tmp_path: Path)
     alone.close()
 
 
+@pytest.mark.slow
 def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open(f"attention?model=reverse&kind=encoder&source={'abcdefghijklmnopqrstuvwxyz' * 2}abcdefghij", whole=True)
@@ -314,6 +318,7 @@ def test_64_tokens_scroll_inside_the_map_on_a_phone(visitor: Visitor) -> None:
         assert labels.evaluate_all(overlap, side) == 0
 
 
+@pytest.mark.slow
 def test_titles_of_the_steps_do_not_overlap_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     page = visitor.open("attention?model=reverse&kind=encoder&source=abc&part=steps", whole=True)

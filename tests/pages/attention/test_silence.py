@@ -25,6 +25,7 @@ def of_head(model: str, source: str, head: int, **more: str) -> str:
     return said(on_page(ATTENTION, model=model, source=source, kind="cross", layer="1", head=str(head), **more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", [1, 2])
 def test_the_answer_without_the_head_is_the_one_that_the_model_writes(head: int) -> None:
     edits = (Ablate("decoder.layers.0.cross_attention", heads=(head - 1,)),)

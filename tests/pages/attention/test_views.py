@@ -81,6 +81,7 @@ def test_the_description_mentions_equal_and_hidden_weights() -> None:
     assert strongest_rows(weights, np.zeros_like(allowed), ("a", "b"), ("x", "y", "z")) == "No row may look at anything."
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("model", [name for name in Pipeline.available() if not name.startswith("english-french")])
 def test_the_page_opens_on_the_head_that_finds_what_its_task_needs(model: str) -> None:
     measures = Pipeline.load(model).card.measures
@@ -179,6 +180,7 @@ def test_a_link_with_a_row_alone_follows_this_row() -> None:
     assert "row=99" in shown(app.toast[0].value)
 
 
+@pytest.mark.slow
 def test_a_large_map_and_the_steps_follow_the_same_row(tmp_path: Path, name_folders: Callable[..., None]) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
     folder = tmp_path / "long"

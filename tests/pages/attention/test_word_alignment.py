@@ -38,6 +38,7 @@ def test_the_errors_of_the_card_are_drawn_with_both_baselines() -> None:
     assert len(charts(app)) >= 1
 
 
+@pytest.mark.slow
 def test_the_errors_of_every_head_after_each_snapshot_unfold_below_the_smallest_ones() -> None:
     card = Pipeline.load("everyday").card
     alignment = card.measures["alignment"]
@@ -54,6 +55,7 @@ def test_the_errors_of_every_head_after_each_snapshot_unfold_below_the_smallest_
     assert table[["layer", "head"]].to_numpy().tolist() == [[layer, head] for layer in (1, 2, 3) for head in range(1, 9)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])
 def test_the_error_of_a_head_is_computed_on_one_of_the_sentences(number: int) -> None:
     query = {"model": "everyday", "part": "pattern", "kind": "cross", "aligned": str(number)}

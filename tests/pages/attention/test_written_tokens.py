@@ -30,6 +30,7 @@ def picked_from(app: AppTest, key: str) -> list[str]:
     return list(app.selectbox(key=key).options)
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_stopped_has_no_end() -> None:
     answer = Untrained.of("shared_heads", [TEXT]).build().answers([TEXT])[0]
     assert not answer.ended
@@ -46,6 +47,7 @@ def test_an_answer_that_was_stopped_has_no_end() -> None:
     assert picked_from(app, "gradient_of")[-1].endswith("<eos>")
 
 
+@pytest.mark.slow
 def test_the_text_that_a_decoder_alone_reads_is_not_written(name_folders: Callable[..., None]) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
     name_folders(tiny.folder_of("gpt2"))

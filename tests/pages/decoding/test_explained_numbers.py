@@ -36,6 +36,7 @@ BARS = (
 )
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("cell", "query"), BARS)
 def test_the_formula_ends_in_the_number_that_is_drawn(cell: str, query: dict[str, str]) -> None:
     found = explained(PAGE, cell, model="english-french", source=example("english-french"), **query)

@@ -103,6 +103,7 @@ def test_the_link_contains_the_step_and_the_head_that_is_shown() -> None:
     assert data["steps"][1]["cross"] == np.rint(LEVELS * step.attention("cross")[0, 1].numpy()).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["shared_heads", "vanilla"])
 def test_a_model_that_never_ends_is_stopped_and_the_page_says_so(model: str) -> None:
     app = check(on_page(PAGE, model=model, source="1 5 6 4", target=""))
@@ -364,6 +365,7 @@ def test_the_player_steps_with_keys_and_plays(visitor: Visitor) -> None:
     expect(bar).to_be_focused()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_on_a_projector_a_clicker_reaches_the_player_and_its_alignment_is_large(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
@@ -447,6 +449,7 @@ def test_with_greedy_decoding_the_page_says_what_a_temperature_would_do() -> Non
     assert f"At 2.0, {token} would have {shares[0]} instead of {shares[1]}, and at 0.5 it would have {shares[2]}." in told
 
 
+@pytest.mark.slow
 def test_a_higher_temperature_makes_the_first_token_less_probable_and_changes_what_is_drawn_in_the_lessons() -> None:
     """No filter is active until one is picked."""
     stops = [stop for lesson in shipped().values() for stop in lesson.stops if "temperature" in f"{stop.say} {stop.reveal}"]
@@ -467,6 +470,7 @@ def test_without_a_length_penalty_the_page_says_that_short_answers_have_an_advan
         assert any(text("decoding")[expected].format(penalty=penalty) == caption.value for caption in app.caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "penalty"), [("reverse", 1.0), ("english-french-redundant@000196", 1.0)])
 def test_the_effect_of_the_length_penalty_is_the_difference_from_the_beam_without_it(model: str, penalty: float) -> None:
     """The half-trained model ends its best short answer early, and the penalty prunes this answer before the end."""

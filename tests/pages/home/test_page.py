@@ -113,6 +113,7 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 # --- the map -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", ["marian", "mbart", "bart"])
 def test_the_map_says_of_an_imported_model_whether_rows_of_its_token_table_are_scaled(
     name: str, name_folders: Callable[..., None]
@@ -124,6 +125,7 @@ def test_the_map_says_of_an_imported_model_whether_rows_of_its_token_table_are_s
     assert (told(encoder, "note")[0], told(decoder, "note")[0]) == (note, note)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
 def test_the_map_shows_the_models_own_configuration(query: dict[str, str]) -> None:
     data = sent(opened(**query), "elements")
@@ -264,6 +266,7 @@ def test_a_card_of_a_missing_page_is_left_out() -> None:
     assert [link["page"] for link in data["links"]] == ["attention"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [SHIPPED, OWN, {"model": "pytorch"}])
 def test_every_block_is_explained_by_the_glossary(query: dict[str, str]) -> None:
     data = sent(opened(**query), "elements")
@@ -316,6 +319,7 @@ def test_the_cards_of_the_tour_are_its_stops() -> None:
     assert WORDS["counts"][len(tour())] in " ".join(header.value for header in app.header)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("start", WORDS["starts"], ids=lambda start: start["title"])
 def test_every_example_opens_its_page_without_a_warning(start: dict[str, Any]) -> None:
     """Each example opens with one click and shows no error and no warning."""
@@ -375,6 +379,7 @@ def test_a_link_exists_if_its_page_does() -> None:
 # --- in a browser ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_finger_on_a_block_delays_the_new_map_only_until_it_is_released(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
@@ -428,6 +433,7 @@ def test_the_map_can_be_used_with_the_keyboard_alone(visitor: Visitor) -> None:
     page.get_by_role("heading", name="Cross-attention, layer 1, head 2").wait_for()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_block_that_moves_below_a_pointer_at_rest_is_not_explained(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")

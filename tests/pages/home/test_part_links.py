@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 WORDS = text("home")
 
 
+@pytest.mark.slow
 def test_a_first_visit_shows_the_text_box_loads_no_plotly_and_every_link_keeps_the_view(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1366, "height": 650})
     asked: list[str] = []
@@ -103,6 +104,7 @@ def test_the_page_of_a_block_gets_the_text_that_was_typed_just_before(visitor: V
             page.go_back()
 
 
+@pytest.mark.slow
 def test_a_click_works_while_the_page_moves_and_moving_away_cancels_it(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=torch")
     block = page.locator(".map nav a.name").filter(has_text="Cross-attention")

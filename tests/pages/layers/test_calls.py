@@ -47,6 +47,7 @@ def test_every_field_of_the_configuration_is_explained() -> None:
         assert all(explained[part].endswith(".") for part in ("meaning", "grows")), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["shared_heads", "english-french"])
 def test_the_configuration_shows_the_models_value_and_the_usual_value(model: str) -> None:
     assert not any("class='fields'" in part.proto.body for part in opened(model=model).get("html"))
@@ -99,6 +100,7 @@ def test_the_tree_of_constructor_calls_shows_arguments_and_numbers_of_parameters
     assert "taps" in "\n".join(caption.value for caption in app.caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", WORDS["trees"])
 def test_a_line_of_the_tree_opens_its_source(tree: str) -> None:
     app = opened(model="reverse", source="abc", tree=tree)
@@ -155,6 +157,7 @@ def test_a_click_opens_a_line_and_its_link_opens_it_again(visitor: Visitor) -> N
     expect(again.locator('.tree [aria-selected="true"]')).to_contain_text("EncoderLayer")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_tree_folds_with_keys_and_with_its_triangles(visitor: Visitor) -> None:
     page = visitor.open(LINK)
@@ -179,6 +182,7 @@ def test_the_tree_folds_with_keys_and_with_its_triangles(visitor: Visitor) -> No
     assert page.locator('.tree [role="treeitem"][tabindex="0"]').count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_typed_text_and_links_are_never_markup(visitor: Visitor) -> None:
     visitor.open(f"{LINK}&call=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")

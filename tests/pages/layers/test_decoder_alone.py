@@ -53,6 +53,7 @@ def options(app: AppTest, key: str) -> list[Any]:
     return list(next(group.options for group in groups if group.key == key))
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("part", ["filmstrip", "residual-stream", "arithmetic", "ledger", "calls"])
 def test_every_view_shows_a_decoder_without_a_source(part: str) -> None:
     app = opened_part(part)
@@ -61,6 +62,7 @@ def test_every_view_shows_a_decoder_without_a_source(part: str) -> None:
         assert options(app, "stack") == ["decoder"]
 
 
+@pytest.mark.slow
 def test_the_walk_visits_every_tensor_of_a_decoder_without_a_source() -> None:
     app = opened_part("walk")
     paths = app.selectbox(key=STOP).options

@@ -22,6 +22,7 @@ PAGE = "pages/layers/page.py"
 VIEW = {"model": "english-french", "source": "the cat sleeps ."}
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("measure", ["norm", "added", "cosine", "similarity"])
 @pytest.mark.parametrize(("cell", "more"), [("stream.2.2.1", {}), ("stream.0.0.3", {"stack": "decoder"})])
 def test_a_point_of_the_residual_stream_is_a_length_or_a_cosine(cell: str, measure: str, more: dict[str, str]) -> None:
@@ -57,6 +58,7 @@ def test_every_operation_of_the_arithmetic_is_said_in_words() -> None:
     assert {*text("arithmetic")["made"]} == {"add", "linear map", "LayerNorm", *ACTIVATIONS.values()}
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("group", ["encoder-1", "decoder-2"])
 @pytest.mark.parametrize(
     "cell",
@@ -75,6 +77,7 @@ def test_a_number_of_the_arithmetic_is_the_result_of_its_step(cell: str, group: 
         assert found.says.partition("): ")[2].removesuffix(".") in text("arithmetic")["made"].values()
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("cell", "path"),
     [
@@ -118,6 +121,7 @@ def test_a_bias_is_added_to_the_sum_and_a_weight_of_layer_norm_multiplies() -> N
     assert rf"\cdot {latex(norm.drawn)} +" in norm.formula
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("model", "stop", "says"),
     [
@@ -141,6 +145,7 @@ def test_the_weight_of_a_cell_for_several_is_the_strongest() -> None:
     assert float(found.formula.partition(" ")[0].strip("()")) == pytest.approx(found.drawn, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", range(3))
 def test_the_share_of_a_kind_of_work_is_the_sum_of_its_terms_divided_by_all(counted: int) -> None:
     for trace in range(7):
@@ -157,6 +162,7 @@ def test_the_share_of_a_kind_of_work_is_the_sum_of_its_terms_divided_by_all(coun
         assert sum(amounts) / whole == pytest.approx(found.drawn, rel=1e-4)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("along", ALONG)
 @pytest.mark.parametrize("counted", ["FLOPs", "parameters", "bytes"])
 def test_a_point_of_the_growth_is_a_sum_of_products_of_sizes(along: str, counted: str) -> None:

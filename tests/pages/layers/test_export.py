@@ -32,6 +32,7 @@ def saved(visitor: Visitor) -> tuple[str, str]:
     return download.value.suggested_filename, html.partition("Plotly.newPlot")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_saved_page_of_a_stop_contains_the_plotly_figure(visitor: Visitor) -> None:
     visitor.open(f"layers?model=reverse&source=abcd&stop={SCORES}")
@@ -41,6 +42,7 @@ def test_the_saved_page_of_a_stop_contains_the_plotly_figure(visitor: Visitor) -
     assert "Raw scores" in figure
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_saved_filmstrip_is_the_figure_of_the_page(visitor: Visitor) -> None:
     visitor.open("layers?model=reverse&source=abcd&part=filmstrip&group=encoder-1")

@@ -38,6 +38,7 @@ def test_a_click_in_the_list_or_the_filmstrip_opens_that_stop(walker: Walker) ->
     expect(page.get_by_role("heading", name="after ReLU")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_tensor_opened_in_a_linked_filmstrip_is_in_the_address(visitor: Visitor) -> None:
     page = visitor.open("layers?model=reverse&source=abcd&part=filmstrip", whole=True)

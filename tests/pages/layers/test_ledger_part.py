@@ -41,6 +41,7 @@ def alt(app: AppTest, place: int) -> str:
     return charts(app)[place].alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PRESETS)
 def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
     app = opened(model=model, **EXAMPLE)
@@ -109,6 +110,7 @@ def test_rows_are_filtered_by_layer_and_work_of_the_link_and_by_search() -> None
     assert WORDS["nothing"] in [info.value for info in app.info]
 
 
+@pytest.mark.slow
 def test_a_layer_filter_is_reset_if_the_next_model_does_not_have_the_layer() -> None:
     app = opened(model="vanilla", source="1 2 3", group="encoder-6")
     assert set(table(app)[COLUMNS["layer"]]) == {"encoder 6"}
@@ -118,6 +120,7 @@ def test_a_layer_filter_is_reset_if_the_next_model_does_not_have_the_layer() -> 
     assert len(table(app)) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("along", ALONG)
 def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
     app = opened(model="english-french", along=along)
@@ -130,6 +133,7 @@ def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
         assert f"Lines of {count} against {along}" in alt(app, 1)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [

@@ -42,6 +42,7 @@ def card_of(block: Block) -> Block | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reverse", "english-french", "addition"])
 def test_every_stop_of_the_short_walk_explains_a_number(model: str) -> None:
     source = {"reverse": "abcd", "english-french": "the cat sleeps .", "addition": "12+34"}[model]
@@ -63,6 +64,7 @@ def test_every_stop_of_the_short_walk_explains_a_number(model: str) -> None:
         assert not app.warning
 
 
+@pytest.mark.slow
 def test_a_number_belongs_to_its_stop_and_a_link_without_sense_is_ignored() -> None:
     app = opened(**VIEW, stop=f"{LAYER}.self_attention.weights", number="1.0.2.1")
     assert len(said(app)) == 2
@@ -119,13 +121,14 @@ def test_an_id_and_a_row_of_the_table_say_where_they_come_from(number: str, says
     assert any(says in shown(markdown.value) for markdown in app.markdown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
         pytest.param({"model": "pytorch", "source": "1 5 6", "target": "1 7"}, id="pytorch"),
-        pytest.param(VIEW, id="reverse", marks=pytest.mark.slow),
-        pytest.param({"model": "shared_heads", "source": "1 5 6", "target": "1 7"}, id="shared_heads", marks=pytest.mark.slow),
-        pytest.param({"model": "addition", "source": "1+2="}, id="addition", marks=pytest.mark.slow),
+        pytest.param(VIEW, id="reverse"),
+        pytest.param({"model": "shared_heads", "source": "1 5 6", "target": "1 7"}, id="shared_heads"),
+        pytest.param({"model": "addition", "source": "1+2="}, id="addition"),
     ],
 )
 def test_every_number_is_explained_and_an_input_leads_to_the_stop_where_it_is_made(query: dict[str, str]) -> None:

@@ -187,6 +187,7 @@ def test_the_texts_name_an_activation_other_than_relu(activation: str):
     assert activation in written(stop, model.config)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert", "gemma2", "gemma3_text", "mbart", "phi3", "t5-gated"])
 def test_every_recorded_tensor_of_a_network_that_is_not_our_own_has_a_text(name: str) -> None:
     pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
@@ -201,6 +202,7 @@ def test_every_recorded_tensor_of_a_network_that_is_not_our_own_has_a_text(name:
         assert stop.path in modules or stop.kind in text("walk")["others"], stop
 
 
+@pytest.mark.slow
 def test_the_short_walk_has_the_parts_of_each_kind_of_network() -> None:
     pytest.importorskip("transformers", reason="transformers is not installed (requirements-huggingface.txt)")
     from tests.transformer.huggingface import tiny

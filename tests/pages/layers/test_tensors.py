@@ -29,6 +29,7 @@ def lines(walker: Walker) -> list[str]:
     return label(walker).locator("tspan.line").all_text_contents()
 
 
+@pytest.mark.slow
 def test_hovering_shows_exact_numbers(walker: Walker) -> None:
     walker.at("model=reverse&source=abcd&stop=logits")
     logits = Pipeline.load("reverse").trace("abcd")["logits"].numpy()[0]

@@ -29,6 +29,7 @@ def test_the_same_key_plays_pauses_and_plays_again(walker: Walker, key: str) -> 
     expect(button).to_contain_text("Pause")
 
 
+@pytest.mark.slow
 def test_the_button_keeps_the_focus_at_the_end_and_plays_again(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&speed=0.5&stop=logits").page
     button = page.locator(".st-key-walk_play button")

@@ -42,6 +42,7 @@ def test_back_and_next_follow_the_order_of_the_list() -> None:
     assert app.selectbox(key=STOP).value == paths[0]
 
 
+@pytest.mark.slow
 def test_the_short_walk_has_twelve_stops_and_a_switch_to_all_tensors() -> None:
     app = opened(model="english-french", source="the cat sleeps .")
     trained = Pipeline.load("english-french")
@@ -209,6 +210,7 @@ def test_arrow_keys_in_the_text_or_the_list_do_not_step(walker: Walker) -> None:
     assert walker.path == f"{LAYER}.self_attention.scores"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_playing_steps_through_the_walk_and_stops_at_the_end(walker: Walker) -> None:
     page = walker.at("model=reverse&source=abcd&stop=decoder.layers.1.feed_forward_add_norm.normalized").page
@@ -255,6 +257,7 @@ NOTE_MOVES = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_result_moves_out_of_its_input_and_then_becomes_an_input_unless_less_motion_is_wanted(walker: Walker) -> None:
     page = walker.at(f"model=reverse&source=abc&stop={LAYER}.self_attention.query.heads").page

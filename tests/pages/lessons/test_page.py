@@ -238,6 +238,7 @@ def test_a_link_opens_the_part_of_what_it_has(query: dict[str, str], part: str) 
     assert on_page(PAGE, **query).button_group(key="part").value == part
 
 
+@pytest.mark.slow
 def test_views_become_a_lesson_that_can_be_played_saved_and_shared() -> None:
     app = on_page(ATTENTION, model="reverse", source="stream", kind="cross", layer="2")
     app.button(key="keep_view").click().run()
@@ -350,6 +351,7 @@ def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
         assert truth.name == name
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("page", "kind", "truth", "told"),
     [
@@ -425,6 +427,7 @@ def sent(app: AppTest) -> str:
     return next(data["text"] for data in stored if data["name"] == "kept_views")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["first-look", "one-lesson"])
 def test_a_lesson_is_opened_changed_and_stays_whole(name: str) -> None:
     lesson = shipped()[name]
@@ -477,6 +480,7 @@ def test_a_lesson_from_a_file_is_listed_and_a_wrong_one_is_explained() -> None:
     assert "title is 5; it must be a text" in app.error[0].value.replace("\\", "")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_nothing_is_printed_after_the_sheet(visitor: Visitor) -> None:
     """Empty space below the sheet could fill another page of paper."""

@@ -18,6 +18,7 @@ RULES = text("masks")["rules"]
 PADDED = {"source": "1 5 6 2", "target": "1 5 6 2", "batch": "1 5 6 7 8 2", "batch_targets": "1 5 6 7 8 2", "item": "1"}
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(
     ("cell", "formula", "rules"),
     [
@@ -45,6 +46,7 @@ def test_a_cell_of_a_mask_says_which_rule_hides_it(cell: str, formula: str, rule
     assert not math.isnan(opened.drawn)  # the cell is of the clicked trace: hidden or allowed
 
 
+@pytest.mark.slow
 def test_a_variant_hides_the_rows_of_padded_queries() -> None:
     opened = explained(PAGE, "mask-padding.0.4.1", model="vanilla", **PADDED)
     assert opened.formula == r"[\,0 \neq 0\,] = \text{False}"
@@ -60,6 +62,7 @@ def test_a_cell_between_words_counts_the_pairs_of_their_pieces() -> None:
     assert opened.formula == r"[\,0 > 0\,] = \text{False}"
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("model", "convention"),
     [("vanilla", "pytorch"), ("pytorch", "pytorch"), ("pytorch", "shared_heads"), ("shared_heads", "vanilla")],
@@ -83,6 +86,7 @@ def test_the_weights_of_a_query_that_may_look_nowhere(row: int, result: str) -> 
     assert opened.formula.endswith(result)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("cell", "formula", "says"),
     [
@@ -104,6 +108,7 @@ def test_a_recorded_mask_with_a_window_says_the_distance(
     assert not math.isnan(opened.drawn)
 
 
+@pytest.mark.slow
 def test_a_tokenizer_without_padding_is_not_compared_with_its_id(tmp_path: Path, name_folders: Callable[..., None]) -> None:
     name_folders(folder_without_end(tmp_path / "gpt2", pad_token=None))
     opened = explained(PAGE, "mask-decoder-0.1.2.1", model="gpt2", source="the cat sleeps .")

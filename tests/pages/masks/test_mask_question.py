@@ -72,6 +72,7 @@ def test_the_right_mask_is_described_as_it_is_on_the_picture(model: str) -> None
     assert ("at no padding" in sentence) == (model == "reverse")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "rule"),
     [("vanilla", "padding may look nowhere"), ("pytorch", "at no padding"), ("shared_heads", "all before it.")],

@@ -64,6 +64,7 @@ def test_a_single_text_is_read_together_with_an_example_that_makes_padding() -> 
     assert "is an example" not in page_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["a", "1 5 6 2"])
 def test_the_button_add_other_texts_makes_padding_for_any_source(source: str) -> None:
     app = masks_page(model="shared_heads", source=source)
@@ -74,6 +75,7 @@ def test_the_button_add_other_texts_makes_padding_for_any_source(source: str) ->
     assert not any(button.label == "Add other texts" for button in app.button)
 
 
+@pytest.mark.slow
 def test_text_with_most_padding_is_picked_first_and_others_can_be_picked() -> None:
     app = masks_page(source="the cat sleeps .", batch=BATCH)
     # A row has six tokens with `<sos>` and `<eos>`. In “she left” two of them are padding, so two columns are hidden.
@@ -116,6 +118,7 @@ def test_broadcast_drawing_has_the_shapes_of_the_traced_tensors() -> None:
     assert drawn.count("class=copy") == heads + queries
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("model", "own"), [("english-french", "pytorch"), ("vanilla", "vanilla"), ("shared_heads", "shared_heads")]
 )
@@ -132,6 +135,7 @@ def test_convention_of_the_model_reproduces_its_weights(model: str, own: str) ->
     assert (table["empty rows"].drop("vanilla") == 0).all()
 
 
+@pytest.mark.slow
 def test_each_convention_has_a_figure_for_every_kind_of_attention() -> None:
     app = masks_page("three conventions", source="the cat sleeps .", batch=BATCH)
     for kind in ("decoder", "cross", "encoder"):
@@ -182,6 +186,7 @@ def test_the_leak_of_the_future_is_zero_with_the_causal_mask_and_without_it_equa
     assert "the same bit for bit" in with_it
 
 
+@pytest.mark.slow
 def test_the_bars_are_words_where_tokens_are_pieces() -> None:
     app = masks_page(model="everyday", source="The skyscraper disappeared.")
     (bars, _), (masked, _) = (chart.spec["data"] for chart in charts(app)[:2])
@@ -197,6 +202,7 @@ def test_the_bars_are_words_where_tokens_are_pieces() -> None:
     assert leak.tokens[int(named[2])].startswith(("▁" + named[1][:1], named[1][:1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["dates", "shared_heads"])
 def test_future_leaks_in_each_model_only_without_causal_mask(model: str) -> None:
     app = masks_page("no causal mask", model=model)
@@ -227,6 +233,7 @@ def test_padding_changes_answer_only_without_padding_mask() -> None:
     assert "the largest change of a probability is **0**" in says
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["0 0 0", "7", "1 5 6 4 3 9 5 2 0"])
 def test_page_opens_every_part_for_raw_ids(source: str) -> None:
     app = masks_page(model="shared_heads", source=source)
@@ -300,6 +307,7 @@ def test_the_number_of_allowed_looks_is_that_of_the_shape_below_also_if_pieces_a
     assert {*said} <= {count**2 for count in keys}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["vanilla", "pytorch", "shared_heads"])
 def test_padding_typed_before_the_changed_word_leaks_only_in_the_variant_that_says_so(model: str) -> None:
     query = {"model": model, "source": "5 6 7", "target": "1 5 0 7 6", "part": "no-causal-mask"}
@@ -315,6 +323,7 @@ def test_padding_typed_before_the_changed_word_leaks_only_in_the_variant_that_sa
     assert not before.warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "hides"), [("5 6", True), ("0", False)])
 def test_a_text_of_padding_alone_reads_what_is_hidden(source: str, hides: bool) -> None:
     app = on_page(PAGE, model="vanilla", source=source, part="no-padding-mask")

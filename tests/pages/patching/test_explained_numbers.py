@@ -30,6 +30,7 @@ def test_a_dot_of_the_estimate_says_how_it_is_computed_and_what_it_misses(tokens
 LONG = "My older sister and her two little children usually spend the whole summer in a small {} near the sea."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["estimated-map.0.4.15", "estimated-map.2.9.19"])
 def test_a_cell_of_the_map_of_estimates_is_the_sum_of_gradient_times_change(cell: str) -> None:
     view = {"model": "everyday", "part": "estimate", "tokens": "each", "source": LONG.format("house"), "b": LONG.format("tent")}

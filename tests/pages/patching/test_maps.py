@@ -10,6 +10,7 @@ def widths(maps: Locator) -> list[float]:
     return maps.evaluate_all("maps => maps.map((each) => each.getBoundingClientRect().width)")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_maps_are_redrawn_if_their_columns_turn_into_tokens_and_back(visitor: Visitor) -> None:
     page = visitor.open("patching?model=reverse&source=abc&b=abd", whole=True)

@@ -54,6 +54,7 @@ def test_two_words_of_an_untrained_model_are_not_equal_although_their_ids_are() 
     assert charts(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["own-sizes", "vanilla"])
 def test_an_untrained_model_shows_the_answers_of_the_runs_that_are_measured(model: str) -> None:
     app = page(model=model, source="the cat sat on the mat", n_layers="3", n_heads="2", d_model="24")
@@ -108,6 +109,7 @@ def test_every_part_is_drawn(part: str) -> None:
     assert charts(app)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "choice",
     [("noise", "weights", "each", "all"), ("denoise", "value", "together", "this"), ("noise", "embedding", "each", "all")],
@@ -173,6 +175,7 @@ def few_pairs(count: int) -> None:
     show_pairs(Runs(view, view), (count,))
 
 
+@pytest.mark.slow
 def test_averages_are_measured_in_the_background_and_kept() -> None:
     assert list(page(part="pairs").segmented_control(key="pairs").options) == ["100", "300"]
     count = 6

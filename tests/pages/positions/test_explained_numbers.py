@@ -27,6 +27,7 @@ CELLS = (
 )
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(("part", "cell"), CELLS)
 def test_the_formula_ends_in_the_number_of_the_cell(part: str, cell: str) -> None:
     found = explained(PAGE, cell, model="english-french", part=part)
@@ -42,6 +43,7 @@ def test_the_change_of_a_word_is_the_mean_over_its_pieces(cell: str) -> None:
 WORDS = {"model": "everyday", "part": "sum", "source": "Unbelievably, the grandmother was whispering."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", [0, 1, 2])
 def test_a_number_of_a_word_is_the_mean_over_the_rows_of_its_pieces(trace: int) -> None:
     tokens, groups = _words("everyday", WORDS["source"])
@@ -97,6 +99,7 @@ def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("model", "cell", "says"),
     [
@@ -136,6 +139,7 @@ def test_a_learned_table_says_that_no_formula_made_its_numbers() -> None:
     assert "training has moved it" in explained(PAGE, "positions-sum.0.1.4", model="reverse-shared", part="sum").says.lower()
 
 
+@pytest.mark.slow
 def test_a_row_of_random_numbers_is_not_said_to_be_trained() -> None:
     found = explained(PAGE, "positions-sum.0.1.1", model="vanilla", part="sum")
     assert "not trained" in found.says

@@ -51,6 +51,7 @@ def number(app: AppTest, label: str) -> float:
     return float(written.replace("−", "-"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reverse", "shared_heads"])
 def test_token_plus_position_is_the_model_input(model: str) -> None:
     app = opened(model, "a b c", "sum")
@@ -67,6 +68,7 @@ def test_token_plus_position_is_the_model_input(model: str) -> None:
         assert "**not trained**" in page_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "d_model", "row", "column"), [(10, 7, 9, 6), (300, 20, 299, 19)])
 def test_formula_of_the_picked_cell_matches_the_table_for_any_size(length: int, d_model: int, row: int, column: int) -> None:
     app = opened("reverse", "abc", length=length, width=d_model, position=row, dimension=column)
@@ -82,6 +84,7 @@ def test_formula_of_the_picked_cell_matches_the_table_for_any_size(length: int, 
     assert "Not this model's own" in page_text(app)
 
 
+@pytest.mark.slow
 def test_smaller_table_clamps_picked_positions_and_dimensions() -> None:
     app = opened("reverse", "abc", "waves")
     app.multiselect(key="waves").set_value(["3", "60"]).run()
@@ -189,6 +192,7 @@ def test_trained_rows_are_exactly_the_rows_that_changed() -> None:
         assert not moved[reached:].any()
 
 
+@pytest.mark.slow
 def test_shipped_models_with_learned_positions_are_read_from_their_files() -> None:
     configs = {name: Pipeline.load(name).config for name in Pipeline.available()}
     learned = tuple(name for name, config in configs.items() if config.position == "learned")
@@ -220,6 +224,7 @@ def test_rotation_is_exact_except_for_a_lone_last_sine() -> None:
     assert "has no partner" in page_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "source"), [("english-french", "the cat sees the dog"), ("shared_heads", "1 5 6 4 3 9 5 2 0")]
 )
@@ -334,6 +339,7 @@ def test_the_outputs_of_a_sentence_with_equal_words_swapped_are_the_same() -> No
     assert text("positions")["swap_outputs"]["same"] not in [caption.value for caption in app.caption]
 
 
+@pytest.mark.slow
 def test_sentences_fit_a_table_of_one_dimension() -> None:
     words = text("positions")
     assert words["waves_one_speed"] in page_text(opened("reverse", "abc", "waves", width=1))

@@ -44,6 +44,7 @@ def test_a_link_scrolls_to_the_part_that_it_names(visitor: Visitor) -> None:
     assert page.evaluate(TOP, "forcing") > 200  # after a person has scrolled, the page does not scroll by itself
 
 
+@pytest.mark.slow
 def test_an_anchor_in_a_link_opens_the_part_with_its_heading(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=headlight#padding")
     page.locator("#padding").wait_for()
@@ -56,6 +57,7 @@ def test_an_anchor_in_a_link_opens_the_part_with_its_heading(visitor: Visitor) -
     assert page.url.endswith("part=scaling#scaling")
 
 
+@pytest.mark.slow
 def test_an_anchor_is_read_again_when_its_script_was_loaded_before_the_one_that_restores_it(visitor: Visitor) -> None:
     held: list[Route] = []
     page = visitor.page
@@ -87,6 +89,7 @@ def test_a_link_scrolls_to_the_look_that_it_names(visitor: Visitor, look: str) -
     page.wait_for_url("**part=lines*")
 
 
+@pytest.mark.slow
 def test_a_link_to_the_map_of_a_head_shows_the_map_above_the_picker(visitor: Visitor) -> None:
     page = visitor.page
     page.set_viewport_size(PHONE)
@@ -99,6 +102,7 @@ def test_a_link_to_the_map_of_a_head_shows_the_map_above_the_picker(visitor: Vis
     expect(page.locator(".st-key-head-map")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.slow
 def test_a_part_on_the_first_screen_is_not_scrolled_to(visitor: Visitor) -> None:
     page = visitor.open("tokens?model=reverse&source=torch&part=alike")
     assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0

@@ -37,8 +37,6 @@ LINKS = (
     "decoding?source=the+cat&method=sampling",
     "training?source=the+cat",
 )
-# The links that are opened in every run. `.ci/run all` opens the others, too: each takes several seconds.
-ALWAYS = tuple(link for link in LINKS if link.startswith(("?", "layers", "decoding")) and "part=" not in link)
 # The links that are opened with the parts below the first screen, too. Together they have every kind of chart.
 WHOLE = tuple(link for link in LINKS if link.startswith(("tokens", "masks", "attention", "layers")))
 # The findings of axe-core that are serious or critical, each with the first elements: [rule, elements].
@@ -141,7 +139,8 @@ def contrast(one: str, other: Sequence[float]) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("link", [pytest.param(link, marks=[pytest.mark.slow] * (link not in ALWAYS)) for link in LINKS])
+@pytest.mark.few_cases(2)
+@pytest.mark.parametrize("link", LINKS)
 def test_a_page_is_accessible(visitor: Visitor, link: str) -> None:
     page = visitor.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
@@ -159,6 +158,7 @@ def test_a_page_is_accessible(visitor: Visitor, link: str) -> None:
     assert findings(page, "scrollable-region-focusable") == []
 
 
+@pytest.mark.slow
 def test_the_focus_is_visible_on_switches_charts_and_the_page_and_not_under_the_bar(visitor: Visitor) -> None:
     visitor.page.emulate_media(color_scheme="dark")
     page = visitor.open("attention?source=the+cat&part=map", whole=True)
@@ -183,6 +183,7 @@ def test_the_focus_is_visible_on_switches_charts_and_the_page_and_not_under_the_
     assert box.evaluate("element => element.getBoundingClientRect().top") > 60
 
 
+@pytest.mark.slow
 def test_the_buttons_over_a_table_are_seen_with_the_keyboard(visitor: Visitor) -> None:
     page = visitor.open("tokens?source=the+cat&part=alike", whole=True)
     bar = page.get_by_test_id("stElementToolbar")
@@ -198,11 +199,13 @@ UNCOVERED = """() => [...document.querySelectorAll('.stMain .stVerticalBlock *:n
 ).map((element) => element.textContent)"""
 
 
+@pytest.mark.slow
 def test_nothing_of_a_page_that_a_lesson_covers_can_be_reached(visitor: Visitor) -> None:
     page = visitor.open("decoding?lesson=writing-and-learning&lesson_stop=5")
     assert page.evaluate(UNCOVERED) == []
 
 
+@pytest.mark.slow
 def test_what_scrolls_can_be_reached_while_the_page_changes_and_with_another_size_of_letters(visitor: Visitor) -> None:
     page = visitor.open("attention?source=the+cat&part=steps&step=weights", whole=True)
     formula = page.locator(".katex-display").first

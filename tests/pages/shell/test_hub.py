@@ -49,6 +49,7 @@ def download_of(app: AppTest) -> hub_downloads.Download:
     return one
 
 
+@pytest.mark.slow
 def test_a_model_that_two_visitors_request_is_downloaded_once(hub: Hub) -> None:
     hub.gate.clear()
     first, second = (unfold(on_page(MASKS, model="reverse"), hub_box.MENU) for _ in range(2))

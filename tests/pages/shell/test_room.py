@@ -35,6 +35,7 @@ def test_scrollable_boxes_fade_at_the_hidden_side(visitor: Visitor) -> None:
     page.wait_for_function(f"({EDGES})().every(([most, , before, after]) => before === (most ? 48 : 0) && after === 0)")
 
 
+@pytest.mark.slow
 def test_boxes_that_fit_do_not_fade(visitor: Visitor) -> None:
     page = visitor.open("attention?model=reverse&kind=cross&part=steps&step=weights&source=abcdef", whole=True)
     assert len(hidden := page.evaluate(EDGES)) > 3
@@ -71,11 +72,13 @@ def check_title(page: Page) -> None:
     assert header["y"] + header["height"] <= title["y"] <= header["y"] + header["height"] + 16
 
 
+@pytest.mark.slow
 def test_page_title_is_right_below_the_header_on_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     check_title(visitor.open("attention"))
 
 
+@pytest.mark.slow
 def test_title_is_right_below_the_header_and_first_layer_of_heads_is_visible_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1280, "height": 720})
     page = visitor.open("attention")
@@ -85,6 +88,7 @@ def test_title_is_right_below_the_header_and_first_layer_of_heads_is_visible_on_
     assert box["y"] + box["height"] / 2 < 720 - 10  # the upper half of the box is the first of two layers
 
 
+@pytest.mark.slow
 def test_the_leak_is_on_the_first_screen_of_masks_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})
     page = visitor.open("masks")

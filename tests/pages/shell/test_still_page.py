@@ -62,6 +62,7 @@ def test_the_elements_below_a_page_are_not_visible_while_the_page_is_drawn(known
         visitor.close()
 
 
+@pytest.mark.slow
 def test_another_page_opens_at_its_top(visitor: Visitor) -> None:
     page = visitor.open("?model=reverse&source=abc")
     page.evaluate("document.querySelector('.stMain').scrollTo(0, 600)")

@@ -72,6 +72,7 @@ def test_a_cosine_is_a_product_divided_by_two_lengths() -> None:
     assert cell.result == pytest.approx(cell.drawn, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_row_of_zeros_has_no_cosine() -> None:
     query = {"model": "vanilla", "source": "1 5 6 2", "batch": "1 5 6 7 8 2", "item": "1", "part": "alike"}
     cell = explained(PAGE, "tokens-similarity.0.4.1", **query)

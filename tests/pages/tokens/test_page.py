@@ -192,6 +192,7 @@ def test_raw_ids_are_shown_as_typed_and_0_as_padding() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_answer_in_raw_ids_is_shown_from_its_start_id() -> None:
     """The answer starts with id 1, although typed ids get no start token."""
     app = opened("shared_heads", "1 5 6 4")
@@ -238,6 +239,7 @@ def test_chips_fit_a_phone_without_sideways_scrolling(visitor: Visitor) -> None:
     assert page.locator(".tokens .unknown").count() == 1
 
 
+@pytest.mark.slow
 def test_the_nearest_words_of_a_text_do_not_begin_with_those_of_a_mark() -> None:
     app = opened("everyday", "…cat", "alike")
     tokens = Pipeline.load("everyday").trace("…cat").source_tokens[0]

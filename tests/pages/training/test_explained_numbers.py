@@ -10,6 +10,7 @@ from tests.pages.explained import explained
 PAGE = "pages/training/page.py"
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(
     ("part", "cell"),
     [

@@ -159,6 +159,7 @@ def test_a_training_is_watched_to_its_end_and_its_model_is_in_the_sidebar(tmp_pa
     assert Pipeline.load(tmp_path / "mine.safetensors").card.trained_on == 40 * 8
 
 
+@pytest.mark.slow
 def test_a_training_is_resumed_after_the_page_was_loaded_again(line: Line, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stoppable(Fake):
         def stop(self) -> None:
@@ -363,6 +364,7 @@ def test_a_network_that_the_pages_do_not_explain_is_refused(field: str, value: s
         accept(other.to_bytes(), "x.safetensors")
 
 
+@pytest.mark.slow
 def test_an_accepted_upload_is_in_the_sidebar_and_a_refused_one_changes_nothing(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

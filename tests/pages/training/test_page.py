@@ -59,6 +59,7 @@ def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
     raise AssertionError("the page has no film")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -173,6 +174,7 @@ def test_the_error_for_an_unknown_snapshot_names_the_snapshots_that_exist() -> N
     assert "There is no snapshot 'copy@000001'" in shown_errors(on_page("pages/attention/page.py", model="copy@000001"))
 
 
+@pytest.mark.slow
 def test_a_model_without_snapshots_links_to_models_with_them_and_a_fine_tuned_one_shows_its_start() -> None:
     app = check(on_page(PAGE, model="copy", source="abc"))
     links = [each.proto.url for each in app.main.get("link_button")]
@@ -196,6 +198,7 @@ def test_a_model_without_snapshots_links_to_models_with_them_and_a_fine_tuned_on
             assert len(told) == bool(Pipeline.load(start).card.recipe.get("turning"))
 
 
+@pytest.mark.slow
 def test_a_button_goes_to_the_frame_at_which_the_head_changed_most() -> None:
     app = check(on_page(PAGE, model="reverse", source="headlight", layer="2", head="1", measure="alignment"))
     frames = frames_of("reverse")
@@ -308,6 +311,7 @@ def trained(script: Callable[[ShortRun], None], run: ShortRun, button: str, **qu
     return check(app)
 
 
+@pytest.mark.slow
 def test_a_button_runs_two_short_trainings() -> None:
     app = check(AppTest.from_function(warmup, args=(SHORT,), default_timeout=240).run())
     assert not [each for each in app.markdown if "After 10 steps" in each.value]

@@ -12,6 +12,7 @@ from transformer import Pipeline
 PAGE = "pages/training/page.py"
 
 
+@pytest.mark.slow
 def test_the_film_opens_on_the_head_that_aligns_words_best() -> None:
     app = on_page(PAGE, model="everyday")
     assert shown_errors(app) == ""
@@ -19,6 +20,7 @@ def test_the_film_opens_on_the_head_that_aligns_words_best() -> None:
     assert [app.session_state[name] for name in ("kind", "layer", "head")] == ["cross", alignment["layer"], alignment["head"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["everyday", "reverse"])
 def test_the_film_says_its_steps_if_the_first_is_not_before_the_training(model: str) -> None:
     app, steps = on_page(PAGE, model=model), frames_of(model).steps

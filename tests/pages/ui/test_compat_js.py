@@ -41,6 +41,7 @@ def test_element_with_key(page: Page) -> None:
     assert page.locator(f".{key_class('save head-map')}").count() == 1
 
 
+@pytest.mark.slow
 def test_opened_at(page: Page) -> None:
     assert str(returned(page, "return compat.openedAt()")).endswith("attention?model=reverse&source=torch&part=map")
 
@@ -71,6 +72,7 @@ def test_sidebar_fold(page: Page) -> None:
     expect(examples.last).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_scroll_boxes(page: Page) -> None:
     """“How it is computed” contains a formula and code."""
     page.get_by_text(text("common")["computed"]).click()
@@ -155,6 +157,7 @@ def test_add_to_header(page: Page) -> None:
     assert page.locator("header #added").count() == 1
 
 
+@pytest.mark.slow
 def test_open_in_session(page: Page) -> None:
     """Another page opens without reloading the app, and Back returns to the previous page."""
     page.evaluate("window.sameSession = true; window.opened = []")
@@ -172,6 +175,7 @@ def test_open_in_session(page: Page) -> None:
     assert page.evaluate("[history.length, history.state.entry]") == place
 
 
+@pytest.mark.slow
 def test_when_opened(page: Page) -> None:
     """A message that no person asked for waits until the server has opened the address, and the widgets have its values."""
     returned(page, "compat.openInSession('attention?model=reverse&source=torch&part=map', true)")

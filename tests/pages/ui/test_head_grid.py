@@ -198,6 +198,7 @@ def test_hovering_shows_the_cell_and_its_weight_without_a_rerun(view: Overview) 
     assert (view.runs, view.painted) == (before, painted)
 
 
+@pytest.mark.slow
 @browser_only
 def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
     view.show()
@@ -215,6 +216,7 @@ def test_each_click_starts_a_rerun_and_moves_the_frame(view: Overview) -> None:
     assert view.painted == painted  # selecting moves only the frame
 
 
+@pytest.mark.slow
 @browser_only
 def test_a_pick_is_returned_in_one_run_only(view: Overview) -> None:
     view.show().click(view.tile(3, 1))
@@ -223,6 +225,7 @@ def test_a_pick_is_returned_in_one_run_only(view: Overview) -> None:
     view.announced("here (2, 0) found None")
 
 
+@pytest.mark.slow
 @browser_only
 def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     view.show()
@@ -261,6 +264,7 @@ def test_the_keyboard_reaches_and_picks_a_tile(view: Overview) -> None:
     assert "layers from top to bottom (3)" in (view.picture.get_attribute("aria-label") or "")
 
 
+@pytest.mark.slow
 @browser_only
 def test_cells_have_the_colour_of_their_weight_and_masked_cells_a_colour_outside_the_scale(view: Overview) -> None:
     view.show()
@@ -282,6 +286,7 @@ def test_without_tiles_no_map_of_the_tiles_before_is_left(view: Overview) -> Non
     assert view.picture.locator("canvas").evaluate("canvas => canvas.width") == 0
 
 
+@pytest.mark.slow
 @browser_only
 def test_new_data_is_painted_in_place(view: Overview) -> None:
     view.show()
@@ -325,6 +330,7 @@ def test_many_tiles_with_captions_stay_readable_because_the_picture_grows(view: 
     _picture(view, "laptop-many-flow")
 
 
+@pytest.mark.slow
 @browser_only
 def test_a_single_large_weight_is_visible_and_named_with_more_cells_than_pixels(view: Overview) -> None:
     view.show("many")
@@ -357,6 +363,7 @@ def test_the_overview_fits_a_phone_and_a_tap_picks_a_tile(phone: BrowserContext,
     assert visitor.complaints == []
 
 
+@pytest.mark.slow
 @browser_only
 def test_text_is_light_in_the_dark_theme(view: Overview) -> None:
     view.page.emulate_media(color_scheme="dark")
@@ -367,6 +374,7 @@ def test_text_is_light_in_the_dark_theme(view: Overview) -> None:
     _picture(view, "dark-big")
 
 
+@pytest.mark.slow
 @browser_only
 def test_a_narrower_window_makes_smaller_tiles(view: Overview) -> None:
     view.show("big")

@@ -51,6 +51,7 @@ def total(logits: Tensor, target: Tensor) -> float:
     return float(logits[0, :-1].log_softmax(-1)[torch.arange(target.shape[1] - 1), target[0, 1:]].double().sum())
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("by", ["zero", "mean", "resampled"])
 def test_drops_of_our_own_network_are_those_of_plain_hooks(by: str) -> None:
     pipeline = Pipeline.load("reverse")
@@ -98,6 +99,7 @@ def test_drops_of_a_decoder_of_hugging_face_are_those_of_plain_hooks(by: str) ->
         assert last.drops["decoder"][layer, head] == pytest.approx(drop / tokens, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["zero", "mean", "resampled"])
 def test_an_encoder_alone_predicts_each_token_where_it_is_masked(by: str) -> None:
     """Also where a text has so many tokens that its copies do not fit into one pass."""

@@ -80,6 +80,7 @@ def test_only_the_encoder_runs_if_only_its_attention_is_asked_for() -> None:
     np.testing.assert_array_equal(parts[1].weights, trace.weights("encoder", 1)[0].numpy())
 
 
+@pytest.mark.slow
 def test_2000_tokens_go_through_in_the_memory_that_the_error_asks_for() -> None:
     pipeline, text = long_pipeline(encoder_layers=4), LETTERS * 200
     least = needed(pipeline, text, kinds=["encoder"])
@@ -103,6 +104,7 @@ def test_2000_tokens_go_through_in_the_memory_that_the_error_asks_for() -> None:
     assert peak.bytes <= least * MEGABYTE
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
 @pytest.mark.parametrize("more", [0, 5])
 def test_a_pass_of_our_own_network_stays_within_the_limit(preset: str, more: int) -> None:
@@ -123,6 +125,7 @@ def test_a_wide_feed_forward_network_counts() -> None:
     assert 0.2 * megabytes * MEGABYTE < peak.bytes <= megabytes * MEGABYTE
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "t5", "marian", "mistral", "gemma2"])
 def test_a_pass_of_a_model_of_hugging_face_stays_within_the_limit(name: str, tmp_path: Path) -> None:
     longer = {"gpt2": {"n_positions": 512}, "t5": {}}.get(name, {"max_position_embeddings": 512})

@@ -93,6 +93,7 @@ def test_steps_come_in_the_order_of_the_trace(run: Run, kind: str):
     assert ("memory" in step_names(trace, kind)) == (kind == "cross")
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize("kind", Kind)
 def test_input_and_memory_are_the_inputs_of_the_attention(run: Run, kind: Kind):
     model, trace = run

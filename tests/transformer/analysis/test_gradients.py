@@ -62,6 +62,7 @@ def test_input_gradients_of_our_own_network_are_finite_differences(preset: str) 
     assert (made.baseline, made.gap) == (None, None)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_attention_gradients_of_our_own_network_are_finite_differences(preset: str) -> None:
     pipeline, trace = own(preset)
@@ -77,6 +78,7 @@ def test_attention_gradients_of_our_own_network_are_finite_differences(preset: s
             assert values[layer, head, query, key] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_gradients_of_models_of_hugging_face_are_finite_differences(name: str) -> None:
     pipeline = opened(name)
@@ -96,6 +98,7 @@ def test_gradients_of_models_of_hugging_face_are_finite_differences(name: str) -
         assert values[layer, head, query, key] == pytest.approx(expected, rel=0.02, abs=3e-3)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_integrated_gradients_sum_to_the_difference_of_the_outputs(preset: str) -> None:
     pipeline, trace = own(preset)
@@ -119,6 +122,7 @@ def test_integrated_gradients_are_complete_for_a_trained_model_and_for_hugging_f
         assert abs(made.gap) < 0.02 * max(1, abs(made.output - made.baseline)), pipeline.name
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_from_the_mean_vector_they_are_complete_for_every_family(family: str) -> None:
     pipeline = opened(family)

@@ -19,6 +19,7 @@ TEXTS = ["abca", "dcba", "hello"]
 WORDS = ["the cat sees the dog .", "a man runs .", "it sees a cat ."]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_last_report_is_the_mean_of_the_measures_of_each_text(kind: str) -> None:
     pipeline, expected = Pipeline.load("reverse"), []

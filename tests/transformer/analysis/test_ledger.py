@@ -22,6 +22,7 @@ def numel(model: Transformer) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+@pytest.mark.slow
 @given(run=runs())
 @settings(max_examples=30)
 def test_rows_add_up_to_the_parameters_bytes_and_flops_of_the_run(run: Run) -> None:
@@ -94,6 +95,7 @@ def test_the_count_of_a_thread_has_no_flops_of_other_threads() -> None:
     assert not any(hooked)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", Pipeline.available())
 def test_the_ledger_of_a_shipped_model_equals_its_counts(name: str) -> None:
     pipeline = Pipeline.load(name)

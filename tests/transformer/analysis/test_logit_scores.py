@@ -13,6 +13,7 @@ from transformer.pipeline.protocol import TextPipeline
 PAIRS = [("the cat sleeps .", "le chat"), ("the dog eats the bread .", "le chien mange")]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ["english-french", "gpt2", "t5"])
 def test_each_report_is_the_mean_over_the_texts_so_far(name: str) -> None:
     shipped = name == "english-french"

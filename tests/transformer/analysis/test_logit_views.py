@@ -96,6 +96,7 @@ def test_the_computation_of_a_cell_of_the_lens_ends_in_its_numbers(norm_first: b
             lens_number(readout, generation, point, step)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @given(seed=st.integers(0, 20), token=st.integers(0, 9), against=st.none() | st.integers(0, 9), final=st.booleans())
 @settings(max_examples=3)
@@ -135,6 +136,7 @@ def test_after_an_edit_of_the_stream_contributions_do_not_add_up_to_the_logit() 
     assert abs(found.values.sum() - found.logit) > 1e-3
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("sublayer", ["self_attention", "cross_attention", "feed_forward"])
 def test_without_a_residual_connection_earlier_parts_do_not_contribute(preset: str, norm_first: bool, sublayer: str) -> None:

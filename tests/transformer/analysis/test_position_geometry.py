@@ -160,6 +160,7 @@ def test_without_positions_a_swap_changes_only_the_order(preset: str, norm_first
     assert with_positions.changes[[1, 4]].min() > 0.001
 
 
+@pytest.mark.slow
 @given(run=runs(), data=st.data())
 @settings(max_examples=30)
 def test_a_swap_compares_each_token_with_itself_in_the_other_run(run: Run, data: st.DataObject):

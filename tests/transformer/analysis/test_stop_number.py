@@ -16,6 +16,7 @@ def of(name: str) -> tuple[Pipeline, Trace]:
     return pipeline, pipeline.trace([TEXTS[name], TEXTS[name]])
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_stop_that_is_computed_agrees_with_the_trace(name: str) -> None:
     (pipeline, trace), random, explained = of(name), np.random.default_rng(0), 0

@@ -186,6 +186,7 @@ def test_a_new_tap_without_a_rule_is_in_the_walk_without_inputs() -> None:
 # --- source lines -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("case", CASES)
 def test_the_source_line_of_a_tensor_calls_its_tap(case: str) -> None:
     model, trace = run(case)

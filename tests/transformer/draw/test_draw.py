@@ -120,6 +120,7 @@ CALLS: dict[str, Callable[[], Any]] = {
 IN_THE_TESTS_OF_COSTS = {"growth"}
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_drawing_is_a_figure_with_data(name: str) -> None:
     drawing = CALLS[name]()
@@ -129,6 +130,7 @@ def test_a_drawing_is_a_figure_with_data(name: str) -> None:
     assert all(word not in drawing.name for word in ("None", "<"))
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     "call",
     [

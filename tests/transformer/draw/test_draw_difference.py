@@ -83,6 +83,7 @@ def test_every_drawing_is_listed() -> None:
     assert {*TAKING, *REFUSING, *WITHOUT_TRACE} == {*draw.__all__} - {"Drawing"}
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("both", [two, longer], ids=["as long", "longer"])
 @pytest.mark.parametrize("name", TAKING)
 def test_a_drawing_of_a_difference_is_a_figure_with_data(name: str, both: Callable[[], Difference]) -> None:

@@ -50,6 +50,7 @@ OURS_ALONE: dict[str, Callable[[str], Any]] = {
 }
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", ["gpt2", "bert", "gemma2"])
 def test_drawings_of_other_models_work_if_the_trace_has_what_they_need(name: str) -> None:
     for call in [*ANY.values(), *([] if name == "bert" else WRITING.values())]:
@@ -59,6 +60,7 @@ def test_drawings_of_other_models_work_if_the_trace_has_what_they_need(name: str
             call(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "bert", "gemma2"])
 def test_two_runs_of_other_models_are_compared(name: str) -> None:
     other = opened(name).trace(f"{SHORT} {SHORT}")

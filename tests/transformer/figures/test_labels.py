@@ -25,6 +25,7 @@ COSTS = {"FLOPs": {"projections": 3, "masks": 1}}
 Draw = Callable[[Mapping[str, str]], go.Figure]
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(
     ("words", "draw"),
     [

@@ -28,6 +28,7 @@ def tensors() -> list[TensorView]:
     ]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     "draw", [lambda views: layer_figure([Part("", (), [[views]])]), lambda views: tiles_figure({"": views}, 16)]
 )

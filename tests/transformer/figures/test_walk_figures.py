@@ -212,6 +212,7 @@ def layer_view(trace: Trace, stop: Stop) -> TensorView:
     return tensor_view(stop.path, trace[stop.path].numpy(), stop.axes, branch=branch, hidden=hidden)
 
 
+@pytest.mark.slow
 def test_every_stop_of_a_run_can_be_drawn(trace: Trace) -> None:
     for stop in walk(trace):
         inputs = [view(trace, path) for path in stop.inputs if path in trace]

@@ -205,6 +205,7 @@ WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(("spoil", "problem"), WRONG_FILES.values(), ids=WRONG_FILES)
 def test_wrong_files_are_refused(folder: Path, spoil: Callable[[Path], object], problem: str) -> None:
     spoil(folder)

@@ -43,6 +43,7 @@ def compare(ours: Pipeline, theirs: Any, source: str, target: str) -> tuple[floa
     return float(logits), weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source"),
     [
@@ -62,6 +63,7 @@ def test_texts_are_read_and_written_as_by_our_own_model(name: str, source: str, 
     assert theirs.encode(typed, "target").tokens == ours.encode(typed, "target").tokens
 
 
+@pytest.mark.slow
 def test_the_shipped_translation_model_answers_the_same_as_marian(tmp_path: Path) -> None:
     ours = Pipeline.load("english-french")
     theirs = written(ours, tmp_path / "model")

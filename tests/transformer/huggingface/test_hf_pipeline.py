@@ -49,6 +49,7 @@ for use in (lambda: opening.open_model(Path("assets")), lambda: opening.save_hug
 """
 
 
+@pytest.mark.slow
 def test_without_the_packages_the_error_says_how_to_install_them(tmp_path: Path) -> None:
     missing = "raise ModuleNotFoundError(\"No module named 'transformers'\", name='transformers')"
     (tmp_path / "transformers.py").write_text(missing)
@@ -134,6 +135,7 @@ def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
         assert pipeline.vocabulary("source").tokens_of(pipeline.encode("the").ids) == pipeline.encode("the").tokens
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("cached", [True, False])
 def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
@@ -163,6 +165,7 @@ def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
     assert repr(pipeline).startswith("<HuggingFacePipeline")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])
 def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
     pipeline = opened(name)
@@ -218,6 +221,7 @@ def test_beam_search_is_that_of_generate(name: str, tmp_path: Path) -> None:
 LONGROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1], "long_factor": [4.0, 9.0]}
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", ["phi3", "llama", "gemma3_text"])
 def test_longrope_is_limited_to_positions_that_turn_alike_in_all_texts(name: str, tmp_path: Path) -> None:
     """The angles of longer texts are stored on the module, which threads share, and they do not fit cached keys."""

@@ -14,6 +14,7 @@ from transformer.pipeline.decoding.methods import Beam
 WITH_DECODER = [name for name, (model_class, _) in MODELS.items() if "MaskedLM" not in model_class]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", WITH_DECODER)
 def test_the_lens_and_the_contributions_end_in_the_models_own_logits(name: str) -> None:
     pipeline = opened(name)

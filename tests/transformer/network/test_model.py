@@ -125,6 +125,7 @@ def test_padding_after_the_target_does_not_change_earlier_outputs(run: Run, more
     assert torch.allclose(run.logits()[real], after[real], atol=TOLERANCE, rtol=0)
 
 
+@pytest.mark.slow
 @given(runs(at_end=True))
 @settings(max_examples=20)
 def test_a_row_of_a_batch_has_the_same_output_alone(run: Run):

@@ -251,6 +251,7 @@ def _switching_often() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.usefixtures("_switching_often")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_threads_that_share_a_model_are_isolated(preset: str):

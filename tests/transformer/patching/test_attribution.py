@@ -33,6 +33,7 @@ def test_in_a_linear_network_the_estimate_is_exact(direction: str, positions: st
             assert agreement(estimated, patched) == pytest.approx(1)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("what", [*HEADS, *LAYERS])
 @pytest.mark.parametrize("direction", ["denoise", "noise"])
 def test_the_terms_of_a_place_add_up_to_its_estimate(what: str, direction: str) -> None:
@@ -64,6 +65,7 @@ def nudged(pair: RunPair, swap: Swap, place: Place, amount: float) -> float:
     return float(row[pair.tokens[0]] - row[pair.tokens[1]])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("what", [*HEADS, *LAYERS])
 def test_the_estimate_is_the_slope_of_a_finite_difference(what: str) -> None:
     model = loud(**SIZES, preset="pytorch", seed=2).double()

@@ -28,6 +28,7 @@ def static() -> Pipeline:
     return Pipeline.load("english-french-static")
 
 
+@pytest.mark.slow
 def test_means_and_pairs_left_out_are_those_by_hand(static: Pipeline) -> None:
     (first, second), third = texts(static, 3)[:2], texts(static, 3)[2]
     shorter = (first[0], first[1].replace("the ", "", 1))

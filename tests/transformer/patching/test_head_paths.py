@@ -50,6 +50,7 @@ def by_hand(pair: RunPair, sender: tuple[str, int, int], through: str, direction
     return effects
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("through", "direction"), [("query", "denoise"), ("key", "noise"), ("value", "denoise")])
 def test_path_effects_are_three_passes_by_hand(through: str, direction: str) -> None:
     pair = pair_of(loud(**SIZES, norm_first=True, seed=2))

@@ -83,6 +83,7 @@ def test_loading_draws_no_random_numbers(path: Path):
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_building_a_loaded_model_draws_no_random_numbers(preset: str, tmp_path: Path):
     """Restoring the generator's state afterwards would not be enough: another thread may sample numbers meanwhile."""

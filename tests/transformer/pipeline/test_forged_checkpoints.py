@@ -81,6 +81,7 @@ def card_with_pronouns(value: object) -> str:
     return json.dumps(json.loads(CARD.to_json()) | {"measures": {"pronouns": value}})
 
 
+@pytest.mark.few_cases(20)
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -126,6 +127,7 @@ def nested(values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     return st.lists(values) | st.dictionaries(st.text(), values)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(PARTS), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), nested, max_leaves=8))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_arbitrary_json_as_metadata_is_refused(path: Path, tmp_path: Path, name: str, value: object):
@@ -213,6 +215,7 @@ def test_weights_that_could_overflow_are_refused(preset: str, value: float, tmp_
         save_checkpoint(tmp_path / "model", saved)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("final_norm", [False, True])
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("preset", PRESETS)

@@ -31,6 +31,7 @@ def test_biases_short_rows_and_zeros_are_kept():
     assert all(torch.equal(read[name].float(), tensor) for name, tensor in tensors.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", list(BITS))
 def test_a_packed_model_answers_as_before(dtype: torch.dtype, tmp_path: Path):
     pipeline, path = Pipeline.load("reverse"), tmp_path / "packed.safetensors"

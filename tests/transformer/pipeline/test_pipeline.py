@@ -101,6 +101,7 @@ def answers(untrained: Pipeline) -> list[Answer]:
     return untrained.answers(TEXTS)
 
 
+@pytest.mark.slow
 def test_a_batch_gives_the_same_answers_as_one_by_one(untrained: Pipeline, answers: list[Answer]):
     assert answers == [untrained.answers([text])[0] for text in TEXTS]
     assert [answer.text for answer in answers] == [untrained.answer(text) for text in TEXTS]
@@ -111,6 +112,7 @@ def test_the_shipped_model_answers_a_batch_as_one_by_one(reverse: Pipeline):
     assert reverse.answers(texts) == [reverse.answers([text])[0] for text in texts]
 
 
+@pytest.mark.slow
 def test_an_answer_without_eos_is_stopped_and_marked():
     model = small("pytorch", max_len=100)
     with torch.no_grad():
@@ -143,6 +145,7 @@ def test_an_edit_that_does_not_fit_is_refused_before_decoding(reverse: Pipeline)
 # --- tracing -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(1)
 def test_by_default_the_decoder_reads_the_answer(reverse: Pipeline, untrained: Pipeline):
     for pipeline, text in ((reverse, "headlight"), (untrained, "fab")):
         answer = pipeline.answers([text])[0]
@@ -168,6 +171,7 @@ def test_shorter_texts_of_a_batch_are_padded_at_the_end(reverse: Pipeline):
     assert trace.masks.source[:, 0, 0].tolist() == [[True] * 5, [True] * 3 + [False] * 2]
 
 
+@pytest.mark.few_cases(1)
 def test_a_batch_has_the_same_traces_as_one_by_one(untrained: Pipeline):
     batch = untrained.trace(TEXTS)
     for row, text in enumerate(TEXTS):
@@ -189,6 +193,7 @@ def test_edits_apply_to_the_answer_and_to_its_trace(reverse: Pipeline):
     assert (trace["encoder.output"].values == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [0, 1, 2])
 def test_items_of_an_edit_count_all_texts_of_the_batch(reverse: Pipeline, item: int):
     sources = ["abc", "defg", "hi"]
@@ -273,6 +278,7 @@ def test_every_shipped_model_is_listed_and_loads():
         assert len(pipeline.target_vocabulary) == pipeline.config.target_vocab
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("name", Pipeline.available())
 def test_the_card_of_a_shipped_model_is_complete(name: str):
     card = Pipeline.load(name).card

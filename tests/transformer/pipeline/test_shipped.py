@@ -45,6 +45,7 @@ def test_all_checkpoints_together_are_small() -> None:
     assert sum(file.stat().st_size for file in CHECKPOINTS.rglob("*") if file.is_file()) <= 40 * MEGABYTE
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ANSWERING)
 def test_a_model_answers_held_out_pairs(name: str) -> None:
     pipeline, task = load(name), find_task(RECIPES[name].task)
@@ -70,6 +71,7 @@ def test_a_card_records_the_training_and_the_accuracy(name: str) -> None:
     assert set(card.measures["strongest"]) == set(Kind)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.snapshots])
 def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     files = sorted((CHECKPOINTS / "snapshots" / name).glob(f"*{SUFFIX}"))
@@ -84,6 +86,7 @@ def test_snapshots_get_more_accurate_during_training(name: str) -> None:
     assert accuracy(last, pairs).share >= 0.9
 
 
+@pytest.mark.slow
 def test_a_head_of_the_translator_attends_to_the_pronouns_referent() -> None:
     pipeline, task = load("english-french"), find_task("english-french")
     pairs = task.reference_pairs(40, "shipped")

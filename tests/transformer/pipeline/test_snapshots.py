@@ -24,6 +24,7 @@ def test_a_model_without_snapshots_has_none():
     assert Pipeline.snapshots("copy") == Pipeline.snapshots("no such model") == Pipeline.snapshots("../checkpoints") == ()
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_snapshot_is_a_model_like_any_other(model: str):
     step = Pipeline.snapshots(model)[1]

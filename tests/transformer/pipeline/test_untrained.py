@@ -275,6 +275,7 @@ def test_an_error_about_sizes_names_the_field(sizes: dict[str, int], message: st
 # --- running the model -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("text", [WORDS, "3 3 7", "word " * LONGEST, "7"])
 def test_an_answer_is_as_long_as_its_source_without_special_tokens(preset: str, text: str):
@@ -288,6 +289,7 @@ def test_an_answer_is_as_long_as_its_source_without_special_tokens(preset: str, 
     assert pipeline.trace(text, pipeline.as_target(answer)).target_tokens == pipeline.trace(text).target_tokens
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     preset=some.sampled_from([*PRESETS]),

@@ -184,6 +184,7 @@ def test_a_date_is_in_the_same_split_in_every_style():
         assert len({TASK.is_held_out(style.write(date)) for style in STYLES}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["train", "held-out"])
 def test_every_form_is_drawn_in_both_splits(side: Split):
     pairs = TASK.pairs(side, 0)

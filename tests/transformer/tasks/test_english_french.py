@@ -63,6 +63,7 @@ def test_a_drawn_sentence_is_read_as_it_was_drawn(pairs: list[Pair]):
     assert [pair for pair in pairs if TASK.solve(pair.source) != pair.target] == []
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize("name", FRAMES)
 def test_every_frame_is_read_as_it_was_drawn(name: str):
     rng = random.Random(name)
@@ -77,6 +78,7 @@ def test_the_same_seed_draws_the_same_pairs():
     assert list(islice(TASK.pairs("train", 1), 50)) == list(islice(TASK.pairs("train", 1), 50))
 
 
+@pytest.mark.slow
 def test_no_drawn_sentence_breaks_elision_or_contraction(pairs: list[Pair]):
     for pair in pairs:
         for broken in (UNELIDED, UNCONTRACTED, OVERELIDED):
@@ -145,6 +147,7 @@ def test_every_word_has_one_of_a_few_classes():
     assert TASK.word_class("elle", "target") == "pronoun"
 
 
+@pytest.mark.slow
 def test_fixed_phrases_and_the_shortest_sentences_are_always_trained_on():
     assert not any(TASK.is_held_out(phrase) for phrase in FIXED)
     assert not any(TASK.is_held_out(text) for text in ("i love you", "it is raining .", "where is anna ?"))
@@ -227,6 +230,7 @@ def test_reference_pairs_differ_in_one_word_that_decides_the_pronoun():
         assert found == {"il", "elle"}, pair
 
 
+@pytest.mark.slow
 def test_the_next_words_include_the_word_that_was_drawn():
     rng = random.Random(1)
     for _ in range(150):

@@ -78,6 +78,7 @@ def test_the_same_state_draws_the_same_pair(task: Task):
     assert first_rng.getstate() == second_rng.getstate()
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("split", ["train", "held-out"])
 def test_the_same_seed_gives_the_same_pairs_and_another_seed_gives_others(task: Task, split: Split):
     first = list(islice(task.pairs(split, 3), 50))
@@ -86,6 +87,7 @@ def test_the_same_seed_gives_the_same_pairs_and_another_seed_gives_others(task: 
     assert list(islice(task.pairs(split, "three"), 50)) != first
 
 
+@pytest.mark.few_cases(2)
 def test_the_splits_share_no_source_and_no_key(task: Task, sampled_by_split: dict[Split, list[Pair]]):
     sources: dict[Split, set[str]] = {}
     keys: dict[Split, set[str]] = {}
@@ -137,11 +139,13 @@ def unused_words(vocabulary: Vocabulary, texts: Iterable[str]) -> set[str]:
     return unused
 
 
+@pytest.mark.few_cases(2)
 def test_longest_is_the_greatest_length_drawn(task: Task, sampled: list[Pair], training_pairs: Iterator[Pair]):
     assert max(len(task.source_vocabulary.split(pair.source)) for pair in sampled) <= task.longest
     assert any(len(task.source_vocabulary.split(pair.source)) == task.longest for pair in copy(training_pairs))
 
 
+@pytest.mark.few_cases(2)
 def test_solve_gives_the_drawn_answer(task: Task, sampled: list[Pair]):
     for pair in sampled:
         assert task.solve(pair.source) == pair.target, pair

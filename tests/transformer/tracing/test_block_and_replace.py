@@ -42,6 +42,7 @@ def test_blocking_every_key_of_a_query(model: Transformer, plain: Trace, attenti
     assert trace.logits.isfinite().all()
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize("name", ["query.heads", "scores", "scaled_scores", "masked_scores"])
 def test_hidden_and_blocked_keys_have_no_weight_after_any_edit_of_scores(

@@ -24,6 +24,7 @@ def test_a_function_replaces_the_tensor_of_its_path(model: Transformer, plain: T
     assert not trace.logits.equal(plain.logits)
 
 
+@pytest.mark.slow
 def test_the_identity_changes_no_bit(model: Transformer, plain: Trace) -> None:
     for path in model.taps:
         assert edited(model, Change(path, lambda values: values)).logits.equal(plain.logits), path
@@ -115,6 +116,7 @@ def test_a_change_is_hashed_by_its_function() -> None:
     assert Change(WEIGHTS, layers).by is layers
 
 
+@pytest.mark.slow
 def test_pipelines_of_both_kinds_apply_it() -> None:
     for pipeline, text in ((Pipeline.load("reverse"), "abc"), (opened("gpt2"), SHORT), (opened("t5"), SHORT)):
         path = str(pipeline.trace(text).kinds[-1].path(0) / "weights")

@@ -186,6 +186,7 @@ def test_rows_are_kept_in_order_and_complete() -> None:
             assert [pair[of] for pair in places if pair[of] is not None] == [*range(len(text))]
 
 
+@pytest.mark.slow
 def test_comparing_a_module_still_works() -> None:
     ours = small("pytorch")
     assert compare(ours, ours, SOURCE, TARGET).agrees

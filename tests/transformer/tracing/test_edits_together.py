@@ -20,6 +20,7 @@ from transformer.tracing.trace import Trace, run_traced
 # --- single items of a batch -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(
     "edit",
     [
@@ -65,6 +66,7 @@ def test_uniform_weights_skip_keys_that_an_earlier_edit_blocks(model: Transforme
     torch.testing.assert_close(weights, (expected / expected.sum(-1, keepdim=True))[:, None].expand(2, 3, 7))
 
 
+@pytest.mark.slow
 @given(runs(), st.data())
 @settings(max_examples=25)
 def test_random_edits_keep_numbers_finite(run: Run, data: st.DataObject):

@@ -107,6 +107,7 @@ def test_a_training_is_watched_copied_stopped_and_resumes_to_the_losses_of_an_un
     assert pipeline.card.trained_on == TINY.steps * TINY.batch
 
 
+@pytest.mark.slow
 def test_a_crash_is_reported_and_a_process_ends_with_the_program_that_started_it(live: LiveTraining) -> None:
     live.settings = dataclasses.replace(TINY, steps=100_000)
     live.start()

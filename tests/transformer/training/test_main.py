@@ -41,6 +41,7 @@ print((resident() - before) / (64 << 20))
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_keeps_freed_memory(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", KEPT, tmp_path], capture_output=True, text=True, check=True)
     assert float(done.stdout) > 0.9
@@ -96,6 +97,7 @@ def train(tmp_path: Path, recipe: Recipe = TINY, resume: bool = False) -> None:
     run("reverse", recipe, tmp_path / "out", tmp_path / "runs", resume, "the command")
 
 
+@pytest.mark.slow
 def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, tmp_path: Path):
     train(tmp_path, TINY.replace(snapshots=(0, 6)))
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
@@ -112,6 +114,7 @@ def test_a_run_leaves_a_tested_checkpoint_and_its_snapshots(finished: Training, 
     assert not list((tmp_path / "runs").glob("*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("interrupted", "steps_done"), [(InterruptedInStep, 2), (InterruptedBySignal, 3)])
 def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
     finished: Training, interrupted: type[Recipe], steps_done: int, tmp_path: Path
@@ -130,6 +133,7 @@ def test_ctrl_c_leaves_a_state_from_which_resume_finishes(
     assert not list((tmp_path / "runs").glob("*"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_the_final_test_loses_nothing(finished: Training, tmp_path: Path):
     InterruptedInTest.stores.clear()
     with pytest.raises(KeyboardInterrupt):
@@ -149,6 +153,7 @@ def test_a_read_only_folder_is_refused_before_training(name: str, tmp_path: Path
     assert all(path.is_file() or not list(path.iterdir()) for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_run_whose_checkpoint_cannot_be_written_can_be_resumed(finished: Training, tmp_path: Path):
     (tmp_path / "out" / "reverse.safetensors").mkdir(parents=True)
     with pytest.raises(CheckpointError, match=r"^The file 'reverse\.safetensors' cannot be written"):
@@ -159,6 +164,7 @@ def test_a_run_whose_checkpoint_cannot_be_written_can_be_resumed(finished: Train
     assert not list((tmp_path / "runs").iterdir())
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_could_not_be_written_is_written_on_resume(tmp_path: Path):
     recipe, snapshots = (
         TINY.replace(snapshots=(0, 25, 30), steps=30, check_every=30),
@@ -181,6 +187,7 @@ def command(tmp_path: Path, *arguments: str, recipe: Recipe = TINY) -> int:
     return main([*arguments, *folders], {**RECIPES, "reverse": recipe})
 
 
+@pytest.mark.slow
 def test_the_command_trains_and_shows_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert command(tmp_path, "reverse", "--steps", "2", "--seed", "3") == 0
     pipeline = Pipeline.load(tmp_path / "out" / "reverse.safetensors")
@@ -194,6 +201,7 @@ def test_the_command_trains_and_shows_a_table(tmp_path: Path, capsys: pytest.Cap
     assert "wrong: " in printed
 
 
+@pytest.mark.slow
 def test_a_trial_without_a_folder_leaves_the_shipped_models_as_they_are(tmp_path: Path):
     shipped = {file: file.stat().st_mtime_ns for file in CHECKPOINTS.rglob("reverse/*.safetensors")}
     with contextlib.chdir(tmp_path):
@@ -203,6 +211,7 @@ def test_a_trial_without_a_folder_leaves_the_shipped_models_as_they_are(tmp_path
     assert shipped
 
 
+@pytest.mark.slow
 def test_the_command_tests_again_without_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     command(tmp_path, "reverse", "--steps", "1")
     path = tmp_path / "out" / "reverse.safetensors"
@@ -214,6 +223,7 @@ def test_the_command_tests_again_without_training(tmp_path: Path, capsys: pytest
     assert "held-out pairs exact" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_can_be_stopped_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str], finished: Training):
     assert command(tmp_path, "reverse", recipe=of_tiny(InterruptedBySignal)) == 130
     assert "--resume goes on from" in capsys.readouterr().out

@@ -140,6 +140,7 @@ def test_a_frame_waits_until_it_keeps_its_share_of_the_time() -> None:
     assert may_record(spent=0.3, frames=3, elapsed=0.3, share=1.0)
 
 
+@pytest.mark.slow
 def test_many_losses_are_averaged_in_the_file() -> None:
     film = Film(Reader(), IDS)
     for step in range(2 * MOST_LOSSES):

@@ -25,6 +25,7 @@ from transformer.training.run import Training
 # --- one run -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_recipe_gives_the_same_weights(finished: Training):
     again = Training("reverse", TINY)
     torch.manual_seed(99)  # numbers drawn in between must not matter
@@ -61,6 +62,7 @@ def test_the_initial_weights_of_a_seed_never_change():
     assert first.tolist() == pytest.approx([-0.0320238471, 0.1109679490, -0.2381999493], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_runs_in_three_threads_give_the_same_weights_as_alone():
     slow = TINY.replace(steps=12, check_every=100, config=(*TINY.config, ("dropout", 0.5)))
     recipes = [slow.replace(seed=seed) for seed in (0, 1, 2)]
@@ -103,6 +105,7 @@ def test_each_step_reports_its_number_rate_loss_and_accuracy(finished: Training)
     assert [step.seconds for step in steps] == sorted(step.seconds for step in steps)
 
 
+@pytest.mark.slow
 def test_the_loss_falls_during_training():
     training = Training("reverse", TINY.replace(steps=40, batch=32, learning_rate=5e-3, warmup=5, check_every=40))
     losses = [step.loss for step in training]
@@ -225,6 +228,7 @@ def test_a_run_can_start_from_a_shipped_model():
     assert same(weights(Training("reverse", recipe)), weights(shipped))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "decides"), [("english-french", True), ("english-french-redundant", False)])
 def test_the_penalty_measures_what_the_model_knows_without_the_head(name: str, decides: bool):
     """Compared with a reference: the same log-probabilities from traces of one sentence at a time."""
@@ -245,6 +249,7 @@ def test_the_penalty_measures_what_the_model_knows_without_the_head(name: str, d
     assert (penalty < 4) == decides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("start", "turns"), [("english-french", True), ("", False)])
 def test_the_penalty_measures_how_little_the_head_attends_to_the_noun(start: str, turns: bool):
     """Compared with a reference: the weights in traces of one sentence at a time. A model with random weights has a large
@@ -263,6 +268,7 @@ def test_the_penalty_measures_how_little_the_head_attends_to_the_noun(start: str
     assert (penalty < 0.1) == turns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("turning_from", "changes"), [(0, True), (1, False)])
 def test_the_penalty_on_the_head_begins_at_its_step(turning_from: int, changes: bool):
     recipe = RECIPES["english-french"].replace(batch=2, pool=1, check_pairs=1, decisive=0.0, turning_from=turning_from)

@@ -10,6 +10,7 @@ from transformer.training.short_run import CHECK_EVERY, ShortRun, TrainingOnFewP
 FEW = ShortRun("reverse", 3e-3, 20, 80, 16, pairs=16)
 
 
+@pytest.mark.slow
 def test_the_losses_are_those_of_training():
     settings = ShortRun("reverse", 1e-3, 5, 2 * CHECK_EVERY, 4)
     done: list[tuple[int, int]] = []
@@ -20,6 +21,7 @@ def test_the_losses_are_those_of_training():
     assert done == [(step, settings.steps) for step in range(1, settings.steps + 1)]
 
 
+@pytest.mark.slow
 def test_few_pairs_are_memorised_and_others_are_not():
     points = short_run(FEW, 600, lambda *_: None)
     assert points[-1].loss < 0.5

@@ -235,6 +235,7 @@ def test_a_mistake_of_a_part_is_not_undone_by_another() -> None:
     assert [reason.where for reason in found.reasons] == ["the feed-forward networks of the encoder", "cross-attention"]
 
 
+@pytest.mark.slow
 def test_other_precisions_and_numbers_that_are_not_finite() -> None:
     mine, ours = both(Classic, wrong=["no final norm", "no scaling"])
     assert [reason.name for reason in compare(mine.double(), ours, SOURCE, TARGET).reasons] == ["no scaling"]
@@ -336,6 +337,7 @@ class Noisy(nn.Module):
         return logits + torch.rand_like(logits)
 
 
+@pytest.mark.slow
 def test_a_random_network_is_said_to_be_random() -> None:
     mine, ours = both(Classic)
     assert compare(Noisy(mine), ours, SOURCE, TARGET).reasons[0].name == "random"
@@ -374,6 +376,7 @@ def test_an_unknown_mistake_is_not_explained_by_others_and_the_search_says_how_f
         compare(*both(Classic), SOURCE, TARGET, report="yes")
 
 
+@pytest.mark.slow
 def test_another_way_to_call_and_a_mapping() -> None:
     mine, ours = both(Torch)
     calls = []
@@ -433,6 +436,7 @@ def test_arguments_of_another_form_are_refused() -> None:
             compare(**(given | change))
 
 
+@pytest.mark.slow
 def test_the_weights_of_heads_that_share_a_map_are_placed() -> None:
     class Shared(nn.Module):
         def __init__(self) -> None:
@@ -449,6 +453,7 @@ def test_the_weights_of_heads_that_share_a_map_are_placed() -> None:
     assert [reason.name for reason in compare(wrong, ours, SOURCE, TARGET).reasons] == ["another activation: GELU"]
 
 
+@pytest.mark.slow
 def test_settings_that_differ_together_are_named_quickly() -> None:
     """Ours is pre-norm and scales tokens; theirs does neither."""
     mine, ours = small(scale_embedding=False, norm_first=False), small(seed=2, scale_embedding=True, norm_first=True)
@@ -457,6 +462,7 @@ def test_settings_that_differ_together_are_named_quickly() -> None:
     assert comparison.explained
 
 
+@pytest.mark.slow
 def test_layers_that_share_their_weights_are_named() -> None:
     """`[block] * 2` in a list: the logits agree, but both layers are one."""
     mine = small()

@@ -14,6 +14,7 @@ from transformer import CheckpointError, compare
 from transformer.watching.compared_file import FORMAT, ComparedRun, ComparedTensor, compared_bytes, read_compared
 
 
+@pytest.mark.slow
 def test_a_file_has_each_tensor_beside_the_nearest_one_of_theirs() -> None:
     model = small(seed=1)
     comparison = compare(model, small(seed=2), SOURCE, TARGET)

@@ -117,6 +117,7 @@ FAILING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "edit", "given", "words"), FAILING)
 def test_the_error_of_a_module_that_fails_names_the_mistake(
     kind: type[nn.Module], edit: Edit, given: dict[str, Any], words: str

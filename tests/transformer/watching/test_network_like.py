@@ -14,6 +14,7 @@ SIZES = ("source_vocab", "target_vocab", "d_model", "heads", "encoder_layers", "
 READ = (*SIZES, "position", "norm_first", "final_norm", "activation", "norm_eps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "layers"), [(Classic, 1), (Classic, 2), (Einops, 2), (Fused, 2), (Torch, 2), (Heads, 2)])
 def test_it_has_the_sizes_of_the_module_and_agrees(kind: type[nn.Module], layers: int) -> None:
     mine, known = both(kind, layers)
@@ -22,6 +23,7 @@ def test_it_has_the_sizes_of_the_module_and_agrees(kind: type[nn.Module], layers
     assert compare(mine, ours, SOURCE, TARGET).agrees
 
 
+@pytest.mark.slow
 def test_compare_makes_the_network_itself_and_names_what_differs() -> None:
     right, wrong = both(Classic)[0], both(Classic, wrong=["no scale"])[0]
     assert compare(right, network_like(right, SOURCE, TARGET), SOURCE, TARGET).agrees

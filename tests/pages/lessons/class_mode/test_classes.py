@@ -337,6 +337,7 @@ def rows(table: str) -> dict[str, tuple[int, int]]:
     return {label: (int(first), int(last)) for label, first, last in found}
 
 
+@pytest.mark.slow
 def test_a_teacher_opens_a_class_and_students_join_by_code_and_by_link(
     store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -793,6 +794,7 @@ def test_the_table_of_all_answers_has_a_row_for_each_seat() -> None:
     assert sorted(line.partition(",")[2] for line in lines[1:]) == [",,,,,", ",,,,,", "“b”,“a”,1,2,2,0"]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_warning_about_a_class_that_cannot_be_joined_stays_at_the_first_stop(visitor: Visitor) -> None:
     page = visitor.open("?class=ABCDEF&lesson=first-look")
@@ -804,6 +806,7 @@ def test_a_warning_about_a_class_that_cannot_be_joined_stays_at_the_first_stop(v
     expect(problem).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_panel_of_a_large_class_stands_in_the_column_of_the_lesson_on_a_projector(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 1024, "height": 768})

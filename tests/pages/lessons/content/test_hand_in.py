@@ -24,6 +24,7 @@ FIRST = shipped()["first-look"]
 RESULTS = (Result.RIGHT, Result.CHANGED, Result.WRONG, Result.OPEN, Result.RIGHT, Result.RIGHT, Result.CHANGED)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(LESSONS), st.integers(0, 256**3 - 1), st.data())
 def test_a_code_says_what_was_written(lesson: hand_in.Lesson, seat: int, data: st.DataObject) -> None:
     results = tuple(data.draw(st.sampled_from(list(Result))) for _ in lesson.questions)

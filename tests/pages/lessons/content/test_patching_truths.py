@@ -68,6 +68,7 @@ def moved(pair: RunPair, places: list[tuple[str, int, int]], direction: str) -> 
 # --- the truths ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("model", [FIRST, SECOND])
 @pytest.mark.parametrize("head", [("cross", 1, 2), ("encoder", 1, 2), ("decoder", 2, 1)], ids=str)
 def test_a_share_is_that_of_the_patched_logits(model: str, head: tuple[str, int, int]) -> None:
@@ -103,6 +104,7 @@ def test_a_head_is_needed_if_half_of_the_difference_is_lost_without_it() -> None
         assert number_of(stop(model), "head-is-needed", ("No.", "Yes."), **head) == is_needed
 
 
+@pytest.mark.slow
 def test_the_head_that_moves_most_is_the_right_option_and_all_shares_are_told() -> None:
     for name, direction in (("most-restoring-head", "denoise"), ("most-needed-head", "noise")):
         with_question = asked(stop(), name, OPTIONS)
@@ -196,6 +198,7 @@ def passes(*works: Callable[[], object]) -> list[int]:
     return counts
 
 
+@pytest.mark.slow
 def test_the_page_takes_what_the_truth_has_computed() -> None:
     of = stop(part="need")
 
@@ -253,6 +256,7 @@ def test_stop_5_is_right_that_cross_attention_carries_all_and_no_head_a_half() -
     assert ROLES[int(value.number)] == "bystander"
 
 
+@pytest.mark.slow
 def test_stop_6_is_right_about_the_partner_and_about_silencing() -> None:
     assert number_of(STOPS[5], "lost-share") > 0.5 > number_of(STOPS[5], "restored-share")
     pipeline, pair = runs().pipeline(FIRST), pair_of(FIRST)

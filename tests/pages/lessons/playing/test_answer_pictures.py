@@ -55,6 +55,7 @@ def test_words_are_drawn_differently_where_a_lesson_says_so() -> None:
     assert shown(first) == " · ".join(tokens)
 
 
+@pytest.mark.slow
 def test_the_first_snapshot_writes_letters_without_any_order() -> None:
     """Stop 7 of First look says so."""
     view = view_of(shipped()["first-look"].stops[6])

@@ -13,6 +13,7 @@ from tests.pages.lessons.bar import bar
 NAME, WORDS = "needed-or-enough", text("patching")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "answer"), [(2, "1"), (3, "1~"), (4, "1"), (5, "2")])
 def test_no_part_of_patching_is_drawn_before_the_answer(stop: int, answer: str) -> None:
     view = view_of(shipped()[NAME].stops[stop - 1])

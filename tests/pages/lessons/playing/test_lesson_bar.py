@@ -53,6 +53,7 @@ def stop_of(name: str, index: int) -> Stop:
 # --- the shipped lessons -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize(("name", "index"), STOPS, ids=str)
 def test_the_truth_of_a_shipped_stop_can_be_computed(name: str, index: int) -> None:
     stop = stop_of(name, index)
@@ -216,6 +217,7 @@ def of_each_page() -> list[tuple[str, dict[str, str]]]:
     return [(page, view) for (page, _, _), view in sorted(views.items())]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("page", "view"), of_each_page(), ids=str)
 def test_the_page_of_a_stop_reads_every_parameter_of_its_view(page: str, view: dict[str, str]) -> None:
     with watched() as (names, _):
@@ -790,6 +792,7 @@ def test_the_browser_opens_the_view_of_a_stop_only_if_the_address_had_none() -> 
     assert not bar(on_page(SCRIPTS["attention"], **bare, **view_of(stop_of("does-attention-explain", 0))))["viewless"]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen(visitor: Visitor) -> None:
     """The row is the eleventh row of the map. The stop mentions the sidebar, which a key shows over the page."""
@@ -810,6 +813,7 @@ def test_on_a_projector_the_row_of_the_question_and_then_its_marks_are_on_screen
     assert "present=1" in page.url
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("size", PROJECTORS, ids=str)
 def test_on_a_projector_the_text_leaves_room_for_the_picture(visitor: Visitor, size: ViewportSize) -> None:
@@ -895,6 +899,7 @@ def test_the_heading_above_the_part_of_a_stop_is_not_cut(visitor: Visitor) -> No
     expect(page.locator("#smoothing")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_what_comes_after_the_answer_is_shown_although_the_page_was_uncovered_before(visitor: Visitor) -> None:
     page = visitor.open("attention?lesson=first-look&lesson_stop=3")

@@ -62,6 +62,7 @@ def test_another_text_sends_the_page_and_what_to_look_for(url: str) -> None:
         assert [element.kind for place, element in run.elements.items() if place[0] == SIDEBAR] == looked_for
 
 
+@pytest.mark.slow
 def test_a_text_of_an_untrained_model_sends_the_sidebar_too(url: str) -> None:
     """The sidebar has the model's number of parameters, which depends on the words of the text."""
     (run,) = answers(url, "attention", {"source": "a b c d"}, model="vanilla", source="a b")
@@ -93,6 +94,7 @@ def test_after_an_interrupted_run_the_whole_app_is_drawn() -> None:
         assert (app.session_state["apps"], app.session_state["bodies"]) == (apps, bodies)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_button_in_the_page_changes_the_sidebar(visitor: Visitor) -> None:
     page = visitor.open("masks?model=shared_heads&source=1+5+6+2")

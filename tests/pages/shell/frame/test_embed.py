@@ -39,6 +39,7 @@ def test_an_embedded_page_shows_its_figure_and_a_caption_and_nothing_else(visito
     assert others == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_link_names_another_figure_and_a_hostile_name_is_ignored(visitor: Visitor) -> None:
     shown = visitor.open("attention?embed=true&figure=overview&source=the+cat+sleeps+.")

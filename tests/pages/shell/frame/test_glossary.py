@@ -65,6 +65,7 @@ def test_a_marked_term_is_explained_by_pointing_a_tap_and_the_keyboard(visitor: 
     expect(tip).to_have_text(terms["mask"])
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]
@@ -89,6 +90,7 @@ def test_a_button_explains_one_term_of_the_page_after_another_with_the_keyboard(
     expect(tip).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_marked_term_in_the_bar_of_a_lesson_is_explained_in_the_same_way(visitor: Visitor) -> None:
     terms: dict[str, str] = text("glossary")["terms"]

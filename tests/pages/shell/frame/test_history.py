@@ -65,6 +65,7 @@ def test_sidebar_survives_navigation_history_and_reload(visitor: Visitor) -> Non
     assert held(page) == changed
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_sidebar_survives_the_links_at_the_foot(visitor: Visitor) -> None:
     page = visitor.open(f"attention?{WORKED}&kind=cross", whole=True)
@@ -149,6 +150,7 @@ def test_back_in_a_lesson_leads_only_to_addresses_that_the_person_chose(visitor:
     page.wait_for_url("**/lessons")
 
 
+@pytest.mark.slow
 def test_the_server_counts_choices_but_not_what_the_app_changes_by_itself() -> None:
     app = on_page("pages/masks/page.py", model="reverse", source="torch")
 

@@ -111,6 +111,7 @@ def app(page: str) -> AppTest:
     return on_page(page)
 
 
+@pytest.mark.few_cases(2)
 def test_page_opens_with_described_charts_and_no_source(app: AppTest) -> None:
     """Source code in a closed part would load the highlighter on a first visit, and would be sent again with every click."""
     assert not app.exception
@@ -135,6 +136,7 @@ NAMES = {name for file in (ROOT / "pages").rglob("*.py") for name in re.findall(
 KEPT_VALID = {"model", "source", "target", "batch", "batch_targets"}
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("value", ["", "1e999", "<b>"])
 def test_page_takes_any_value_in_a_link(page: str, value: str) -> None:
     app = on_page(page, **dict.fromkeys(sorted(NAMES - KEPT_VALID), value))
@@ -142,6 +144,7 @@ def test_page_takes_any_value_in_a_link(page: str, value: str) -> None:
     assert not app.error
 
 
+@pytest.mark.few_cases(4)
 def test_computed_part_is_sent_when_open(page: str) -> None:
     if page.startswith("pages/layers"):
         pytest.skip("the parts of Layers have tests of their own")

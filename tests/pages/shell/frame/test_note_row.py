@@ -39,6 +39,7 @@ def test_a_note_does_not_move_the_page(visitor: Visitor, page: str) -> None:
             assert 0 <= opened.evaluate(TOP) - top <= line
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_words(visitor: Visitor) -> None:
     page = visitor.open("attention?source=The+zorglub+is+big")
@@ -52,6 +53,7 @@ def test_a_note_opens_and_the_button_beside_it_opens_the_model_that_reads_any_wo
     assert page.locator(".st-key-source textarea").input_value() == "The zorglub is big"
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("model", ["english-french", "vanilla"])
 @pytest.mark.parametrize(("box", "says"), [("source", "Your text has"), ("target", "Your target has")])
 def test_a_text_that_is_too_long_is_refused_in_a_sentence(model: str, box: str, says: str) -> None:

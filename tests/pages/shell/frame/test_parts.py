@@ -77,6 +77,7 @@ def test_parts_are_drawn_as_a_person_scrolls_to_them(visitor: Visitor) -> None:
     expect(page.get_by_text("at step 2 is a sum")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_all_parts_are_drawn_for_a_search(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
@@ -86,6 +87,7 @@ def test_all_parts_are_drawn_for_a_search(visitor: Visitor) -> None:
     page.wait_for_function(f"!{BOXES}.length")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=headlight")
@@ -108,6 +110,7 @@ def test_the_page_does_not_move_while_a_part_is_drawn(visitor: Visitor) -> None:
     assert set(places) == {places[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_choice_in_a_link_is_kept_until_its_part_is_drawn(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 390, "height": 400})
@@ -121,12 +124,14 @@ def test_a_choice_in_a_link_is_kept_until_its_part_is_drawn(visitor: Visitor) ->
     expect(page.get_by_role("combobox", name="Measure")).to_have_value(re.compile("diagonal"))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_an_anchor_that_names_no_heading_is_ignored(visitor: Visitor) -> None:
     page = visitor.open("positions?model=reverse&source=abc#%zz", whole=True)
     assert page.evaluate(BOXES) == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_unknown_names_of_parts_are_ignored(visitor: Visitor) -> None:
     page = visitor.open("decoding?model=reverse&source=abc")

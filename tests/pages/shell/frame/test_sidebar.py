@@ -51,6 +51,7 @@ def chosen(app: AppTest, model: str) -> AppTest:
 # --- the view ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_link_opens_the_worked_example() -> None:
     app = opened(**LINKED)
     view = view_of(app)
@@ -64,6 +65,7 @@ def test_link_opens_the_worked_example() -> None:
     assert "7,616,010 parameters" in [caption.value for caption in app.sidebar.caption]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [*PRESETS, "own-sizes"])
 def test_worked_example_is_offered_as_a_button(model: str) -> None:
     app = unfold(chosen(opened(), model), "examples")
@@ -125,6 +127,7 @@ def test_forced_view_reads_its_own_answer() -> None:
         assert view.forced().key == view.key
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -182,6 +185,7 @@ def test_a_model_of_own_sizes_starts_within_small_limits() -> None:
     assert {box.key: (box.value, box.max) for box in app.number_input} == dict.fromkeys(SIZES, (2, 2))
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("number", ["inf", "-inf", "1e999", "nan", "a lot", ""])
 def test_invalid_numbers_in_a_link_are_ignored(number: str) -> None:
     """Streamlit raises on an infinite number in every rerun, so the visitor could not correct it on the page."""
@@ -227,6 +231,7 @@ def test_another_model_replaces_all_texts_by_its_first_example() -> None:
     assert (view.sources, view.targets) == ((WORDS["untrained_examples"][0]["source"],), (None,))
 
 
+@pytest.mark.slow
 def test_every_model_reads_its_examples() -> None:
     for model in (*Pipeline.available(), "own-sizes"):
         offered = starts(model)
@@ -276,6 +281,7 @@ def test_a_lesson_gets_no_hint_because_it_would_answer_its_questions() -> None:
     assert [bool(on_page("pages/attention/page.py", **view, **more).sidebar.info) for more in ({}, lesson)] == [True, False]
 
 
+@pytest.mark.slow
 def test_every_model_is_described_and_untrained_ones_are_marked() -> None:
     app = opened()
     for model in app.sidebar.selectbox(key="model").options:

@@ -121,6 +121,7 @@ def test_without_the_packages_a_folder_says_how_to_install_them(tmp_path: Path) 
     assert "pip install -r requirements-huggingface.txt" in errors
 
 
+@pytest.mark.slow
 def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(named: Path) -> None:
     shutil.copytree(folder_of("bert"), named / "wordless")
     (named / "wordless" / "tokenizer.json").write_text("{}")
@@ -187,6 +188,7 @@ def headless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_every_page_says_what_a_model_without_a_language_head_gives(
     name: str, headless: Path, name_folders: Callable[..., None]
@@ -209,6 +211,7 @@ def test_every_page_says_what_a_model_without_a_language_head_gives(
     assert ("turned most" if vectors else "The answer") in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "changes", "page", "part"),
     [
@@ -231,6 +234,7 @@ def test_models_of_unusual_widths_are_drawn(
     assert [shown for shown in app.get("bidi_component") if shown.key not in FRAME]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("named")
 def test_a_note_says_that_the_source_lines_of_our_network_did_not_compute_the_run_of_another() -> None:
     remark = text("common")["recorded_source"].format(model="gpt2")
@@ -241,6 +245,7 @@ def test_a_note_says_that_the_source_lines_of_our_network_did_not_compute_the_ru
     assert not [info for info in ours.info if "did not compute this run" in info.value]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("named")
 def test_a_marian_can_run_in_our_own_network(named: Path) -> None:
     """In our own network, the parts that compute steps again are drawn. The page says which network runs."""
@@ -301,6 +306,7 @@ JOINED = {
 }
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("page", "kind"), JOINED)
 def test_pieces_can_be_joined_to_words(page: str, kind: str, name_folders: Callable[..., None]) -> None:
     group, word, settings = JOINED[page, kind]
@@ -387,6 +393,7 @@ def test_a_decoder_alone_is_forced_to_read_the_target_and_not_the_text() -> None
     assert len(np.asarray(losses["y"])) == 4
 
 
+@pytest.mark.slow
 def test_a_map_of_several_heads_shows_every_weight_of_a_model_whose_layers_have_different_windows(
     name_folders: Callable[..., None],
 ) -> None:

@@ -19,6 +19,7 @@ def runs_of_words(count: int, layers: int) -> Runs:
     return Runs(clean, corrupt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "layers", "gives_up"), [(60, 12, True), (3, 1, False)])
 def test_only_long_work_gives_up_its_turn(words: int, layers: int, gives_up: bool) -> None:
     runs, turn_is_free = runs_of_words(words, layers), cached(lambda _: not any_turn_is_taken())

@@ -22,6 +22,7 @@ ATTENTION = "pages/attention/page.py"
 READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "lessons"]
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("page", READING)
 def test_every_page_marks_an_untrained_model(page: str) -> None:
     app = on_page(page, model="own-sizes")
@@ -47,6 +48,7 @@ def test_a_snapshot_that_is_older_than_the_last_steps_of_its_recipe_names_all_st
     assert f"everyday after 300 of {steps} steps" in shown(app.sidebar.caption[0].value)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
 @pytest.mark.parametrize("source", ["the cat", "1 5 0"])
 def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
@@ -112,6 +114,7 @@ def test_an_empty_source_is_explained_and_an_example_offered(source: str) -> Non
     assert pictures(example)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [{"d_model": "1024"}, {"source": "-5"}], ids=["not built yet", "no such id"])
 def test_what_an_untrained_model_cannot_read_is_said_once_and_an_example_offered(query: dict[str, str]) -> None:
     app = on_page(ATTENTION, **{"model": "own-sizes", "source": " "} | query)
@@ -136,6 +139,7 @@ def test_error_names_the_wrong_edit(edits: tuple[str, ...], expected: str) -> No
     assert shown_errors(app) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_typed_addresses_are_not_links(visitor: Visitor) -> None:
     page = visitor.open(
@@ -155,6 +159,7 @@ def answered(app: AppTest, answer: str) -> bool:
     return any(answer in element.value for element in [*app.main.markdown, *app.main.caption])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("page", READING)
 def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     app = on_page(page, model="reverse", source="abc")
@@ -173,6 +178,7 @@ def test_unreadable_text_keeps_the_last_figures(page: str) -> None:
     assert answered(app, "dba")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "wrong", "says"),
     [

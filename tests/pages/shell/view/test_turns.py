@@ -179,6 +179,7 @@ def test_a_turn_is_released_after_an_error() -> None:
             raise ValueError("wrong")
 
 
+@pytest.mark.slow
 def test_a_page_that_ends_early_releases_its_turn() -> None:
     for _ in range(RUNS + 1):
         app = on_page("pages/attention/page.py", model="vanilla", source="a " * 400)

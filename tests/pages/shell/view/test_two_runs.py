@@ -186,6 +186,7 @@ def test_watch_it_write_compares_the_step_that_is_shown() -> None:
 # --- what B has of its own ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -219,6 +220,7 @@ HOSTILE: dict[str, dict[str, str]] = {
 }
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(("words", "query"), HOSTILE.items(), ids=HOSTILE)
 def test_an_impossible_second_run_is_one_sentence_beside_the_page_of_a(words: str, query: dict[str, str]) -> None:
     app = opened("attention", **query)
@@ -242,6 +244,7 @@ def test_an_unknown_word_of_b_is_named() -> None:
     assert figure(app)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("page", PAGES)
 def test_markup_and_long_values_of_a_link_break_no_page(page: str) -> None:
     for nasty in (MARKUP[0], "x" * (TEXT_CHARACTERS + 50), "\n\t ", "a\u202eb"):

@@ -77,6 +77,7 @@ def test_a_figure_is_sent_as_json_and_bytes() -> None:
     np.testing.assert_array_equal(np.frombuffer(sent[start + first : start + end], "<f4").reshape(2, 3), values)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("page", "part"), PARTS)
 def test_every_chart_has_a_description_a_menu_that_saves_it_and_large_letters_while_presenting(page: str, part: str) -> None:
     app = on_page(f"pages/{page}/page.py", 120, **({"part": part} if part else {}))

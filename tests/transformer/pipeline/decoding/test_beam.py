@@ -26,6 +26,7 @@ def tokens_of(generation: Generation, hypothesis: Hypothesis) -> list[int]:
     return [made.token for made in generation.chain(hypothesis)]
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all_answers(seed: int, penalty: float) -> None:

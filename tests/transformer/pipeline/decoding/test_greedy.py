@@ -29,6 +29,7 @@ def naive(model: Transformer, source: Tensor, max_new_tokens: int) -> tuple[list
         target.append(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @given(source=padded(3, 6), seed=st.integers(0, 50), max_new_tokens=st.integers(0, 9))
 @settings(max_examples=6)
