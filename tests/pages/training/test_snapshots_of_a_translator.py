@@ -27,3 +27,10 @@ def test_the_film_says_its_steps_if_the_first_is_not_before_the_training(model: 
     assert runs().pipeline(model).card.recipe["steps"] == steps[-1]
     says = text("training")["film_steps"].format(steps="; ".join(map(whole, steps)), first=whole(steps[0]))
     assert any(says in caption.value for caption in app.caption) == (steps[0] > 0)
+
+
+def test_the_film_says_from_which_step_sentences_were_shown_as_people_type_them() -> None:
+    app = on_page(PAGE, model="everyday")
+    (says,) = [caption.value for caption in app.caption if text("training")["film_translations"] in caption.value]
+    recipe = Pipeline.load("everyday").card.recipe
+    assert f"From step {recipe['hard_from']:,} on, {recipe['as_typed']:.0%} of the sentences" in says

@@ -81,10 +81,10 @@ def test_the_model_that_reads_any_words_is_offered_only_if_a_word_is_unknown(sou
 
 
 def test_one_click_writes_a_text_in_capitals_as_sentences() -> None:
-    app = on_page("pages/attention/page.py", model="everyday", source="HELLO. WHO ARE YOU? I'M FINE AND I WAIT.")
+    app = on_page("pages/attention/page.py", model="everyday", source="HELLO… WHO ARE YOU? I'M FINE AND I WAIT.")
     assert any("learned from sentences in small letters" in note for note in notes(app))
     app.button(key="write_instead").click().run()
-    assert app.text_area(key="source").value == "Hello. Who are you? I'm fine and I wait."
+    assert app.text_area(key="source").value == "Hello… Who are you? I'm fine and I wait."
     assert not notes(app)
 
 
