@@ -14,6 +14,7 @@ from tests.pages.visitor import Visitor
 from transformer import Pipeline
 from transformer.analysis.leaks import change_later
 from transformer.figures.mask_conventions_figures import written_number
+from transformer.text.pieces import BYTE
 from transformer.tracing.phrases import interventions
 
 PAGE = "pages/masks/page.py"
@@ -349,3 +350,9 @@ def test_a_presented_lesson_shows_the_whole_causal_mask(visitor: Visitor) -> Non
     drawn = page.locator(".st-key-mask-causal .chart[data-state='drawn']")
     drawn.wait_for()
     assert drawn.evaluate("chart => chart.scrollWidth - chart.clientWidth") <= 0
+
+
+def test_the_token_that_is_changed_first_is_not_a_byte_of_a_character() -> None:
+    app = on_page(PAGE, model="everyday", source="a cat", target="un chat 🐱")
+    (position,) = [group for group in app.get("button_group") if group.key == "position"]
+    assert [BYTE.search(option) is None for option in position.options] == [True] * position.value + [False] * 4
