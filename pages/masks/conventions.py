@@ -149,6 +149,7 @@ def show_empty_row(batch: Batch, chosen: Head) -> None:
 
     alt = words["empty_alt"].format(keys=len(keys), **shares)
     show_explained(figure, "empty-rows", alt, explain, tells=True)
+    st.markdown(words["empty_metrics"])
     for place, (name, weights, output) in zip(st.columns(3), ways, strict=True):
         place.metric(words["empty_ways"][name], written_number(float(output.norm()), 4), help=words["empty_metric_help"])
         place.caption(words["empty_says"][name].format(total=written_number(float(weights.sum()), 4)))

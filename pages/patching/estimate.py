@@ -72,6 +72,9 @@ def show_estimate(runs: Runs) -> None:
         for grid, values in estimated.items()
         for layer, head, position in np.ndindex(*values.shape)
     ]
+    far = int(np.abs(first - second).argmax())
+    place = literal(place_name(runs, choice, places[far]))
+    st.markdown(words["farthest"].format(place=place, estimated=fixed(first[far], 2), exact=fixed(second[far], 2)))
 
     def explain(dot: Cell) -> None:
         """Draw how the estimate of a place was computed, and what it misses."""

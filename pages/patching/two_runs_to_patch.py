@@ -128,6 +128,8 @@ def _say_difference(runs: Runs) -> None:
     clean, corrupt = (fixed(float(of[pair.tokens[0]] - of[pair.tokens[1]]), 2) for of in logits)
     says = text("patching")["same_answer" if pair.same_answer else "differ"]
     st.markdown(says.format(first=first, second=second, clean=clean, corrupt=corrupt))
+    if not runs.clean.pipeline.trained and pair.tokens[0] in vocabulary.specials:
+        st.caption(text("patching")["special"].format(token=first))
 
 
 def second_text(view: View) -> Asked | None:

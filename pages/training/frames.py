@@ -44,14 +44,16 @@ def frames_of(model: str) -> Frames:
 
 
 def frames_of_view(view: View) -> Frames | None:
-    """The frames of the training of the view's model, or of the model that it was fine-tuned from; in this case, also draw a
-    caption about it. None if neither model has snapshots."""
+    """The frames of the training of the view's model, or of the model that it was fine-tuned from. None if neither model has
+    snapshots."""
     source = filmed(view.model)
-    if source is None:
-        return None
-    if source != view.model and snapshot_of(view.model) is None:
-        st.caption(f":material/fork_right: {text('training')['fine_tuned'].format(model=view.model, start=source)}")
-    return frames_of(source)
+    return None if source is None else frames_of(source)
+
+
+def say_whose(frames: Frames, view: View) -> None:
+    """Draw a caption if the frames are those of the model that the view's model was fine-tuned from."""
+    if frames.model != view.model and snapshot_of(view.model) is None:
+        st.caption(f":material/fork_right: {text('training')['fine_tuned'].format(model=view.model, start=frames.model)}")
 
 
 def show_other_films(view: View) -> None:

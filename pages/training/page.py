@@ -9,7 +9,7 @@ from pages.shell.view.run_banner import show_texts
 from pages.training.experiments import show_overfitting, show_warmup
 from pages.training.film import show_film
 from pages.training.films import film_of
-from pages.training.frames import frames_of_view, pick_frame, show_other_films
+from pages.training.frames import frames_of_view, pick_frame, say_whose, show_other_films
 from pages.training.gradient import show_step
 from pages.training.head_history import show_head_history
 from pages.training.learning_settings import show_schedule, show_smoothing
@@ -29,6 +29,8 @@ with explained():
     part = pick_part(
         words["part"], {name: says for name, says in words["parts"].items() if frames or name != "step"}, words["anchors"]
     )
+    if frames and part not in ("live", "own"):
+        say_whose(frames, view)
     if part == "film" and frames:
         film, frame = film_of(view, frames), pick_frame(view, frames)
         trace = film.trace(frame)

@@ -16,7 +16,7 @@ from transformer.text.vocabulary import Vocabulary
 
 Split = Literal["train", "held-out"]
 HELD_OUT_PERCENT = 10
-UNTRAINED_FORM = "No text of this form was in training, so do not trust the answer. In training was {accepts}."
+UNTRAINED_FORM = "No text of this form was in training, so do not trust the answer. Its training had only {accepts}."
 
 
 class Pair(NamedTuple):

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.patching.pairs import SEED
 from pages.shell.view.background import BACKGROUND
+from pages.ui.format import fixed
 from pages.ui.text import text
 from tests.pages.apps import charts, on_page, shown, shown_errors
 from transformer import Pipeline
@@ -107,6 +108,22 @@ def test_every_part_is_drawn(part: str) -> None:
     app = page(part=part)
     assert shown_errors(app) == ""
     assert charts(app)
+
+
+def test_the_place_with_the_worst_estimate_is_named() -> None:
+    app = page(part="estimate")
+    (dots,) = [chart.spec["data"][1] for chart in charts(app) if chart.key == "estimate-dots"]
+    exact, estimated = max(zip(dots["x"], dots["y"], strict=True), key=lambda dot: abs(dot[0] - dot[1]))
+    (says,) = [markdown.value for markdown in app.main.markdown if "On the dotted line" in markdown.value]
+    assert f"estimated {fixed(estimated, 2)}, patched {fixed(exact, 2)}." in says
+
+
+def test_an_untrained_model_says_that_special_tokens_count() -> None:
+    app = on_page(PAGE, model="vanilla")
+    (prefers,) = [markdown.value for markdown in app.main.markdown if "Here both prefer" in markdown.value]
+    assert "<eos" in prefers
+    assert any("Here they count: “\\<eos\\>”" in caption.value for caption in app.main.caption)
+    assert not any("Here they count" in caption.value for caption in page().main.caption)
 
 
 @pytest.mark.few_cases(1)

@@ -189,13 +189,19 @@ def test_a_model_without_snapshots_links_to_models_with_them_and_a_fine_tuned_on
         start = Pipeline.load(name).card.recipe["start"]
         if Pipeline.snapshots(start) and not Pipeline.snapshots(name):
             app = check(on_page(PAGE, 240, model=name))
-            assert any(f"`{start}`" in shown(caption.value) for caption in app.caption)
+            assert any(f"This is the training of **{start}**" in caption.value for caption in app.caption)
             assert [frame["step"] for frame in film(app)[0]["frames"]] == list(frames_of(start).steps)
             turning = [Pipeline.load(each).card.measures.get("pronouns") for each in (name, start)]
             if turning[0] and turning[1] and all(turning[0][place] == turning[1][place] for place in ("layer", "head")):
                 assert app.selectbox(key="measure").value == "shift"  # the history of how the head learnt to turn
             told = [each.value for each in app.markdown if "rewards layer" in each.value]
             assert len(told) == bool(Pipeline.load(start).card.recipe.get("turning"))
+
+
+@pytest.mark.parametrize(("part", "says"), [("step", True), ("live", False), ("own", False)])
+def test_only_parts_about_the_recorded_training_say_whose_it_is(part: str, says: bool) -> None:
+    app = check(on_page(PAGE, model="english-french", part=part))
+    assert any("This is the training of" in caption.value for caption in app.caption) == says
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from tests.pages.apps import HOME, charts, notes, on_page
 from transformer import InputError, Pipeline
 from transformer.figures.labels import LABELS
 from transformer.pipeline.untrained import ACCEPTS
+from transformer.tasks import find_task
 from transformer.training.recipe import RECIPES
 
 ROOT = Path(__file__).parents[3]
@@ -260,3 +261,8 @@ def test_no_module_reads_a_text_on_import() -> None:
         calls = at_import(ast.parse(module.read_text(encoding="utf-8")))
         names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
         assert not names & readers, module
+
+
+def test_a_model_that_does_not_do_its_task_has_its_own_sentence_on_each_example() -> None:
+    for model, sentences in text("examples").items():
+        assert [*sentences] == [example.source for example in find_task(RECIPES[model].task).examples]

@@ -90,7 +90,7 @@ def test_sums_have_details_for_the_equals_sign_and_the_number_of_carries():
     [
         ("1000+1=", "“1000” is too large: numbers up to 999 were in training."),
         ("007 + 12", "“007” starts with 0. No number in training did, so do not trust the answer."),
-        ("1+2+3=", "No text of this form was in training, so do not trust the answer. In training was two whole numbers"),
+        ("1+2+3=", "No text of this form was in training, so do not trust the answer. Its training had only two whole numbers"),
         ("=1", "No text of this form"),
     ],
 )
