@@ -74,6 +74,7 @@ def test_the_number_of_threads_holds_in_every_thread() -> None:
     assert counts == [2]
 
 
+@pytest.mark.slow
 def test_a_collection_skips_objects_that_existed_before() -> None:
     before = gc.get_freeze_count()
     try:

@@ -16,7 +16,7 @@ VIEW = {"model": "english-french", "source": SOURCE, "kind": "decoder", "layer":
 WORDS = text("attention")["combined_numbers"]
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", ["mean-over-heads", "maximum-over-heads", "mean-over-layers", "maximum-over-layers", "mean-over-all", "rollout"]
 )
@@ -78,6 +78,7 @@ def test_the_importance_of_a_head_is_the_difference_of_two_log_probabilities() -
     assert "Decoder self-attention, layer 2, head 3" in cell.says
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("locked", "name"), [("q3", "steps_of_query"), ("k1", "steps_of_key")])
 def test_a_locked_token_offers_the_steps_at_it(locked: str, name: str) -> None:
     app = on_page(PAGE, part="lines", locked=locked, **VIEW)
@@ -112,6 +113,7 @@ def test_without_a_locked_token_no_steps_are_offered() -> None:
     assert "lines_steps" not in [each.key for each in on_page(PAGE, part="lines", **VIEW).button]
 
 
+@pytest.mark.slow
 def test_a_locked_word_offers_the_steps_at_its_pieces() -> None:
     view = {"model": "everyday", "source": "Zorglub sleeps.", "part": "lines", "kind": "encoder", "locked": "q1"}
     app = on_page(PAGE, **view)

@@ -13,6 +13,7 @@ PAGE = "pages/attention/page.py"
 SOURCE = "the street is old because it was built early ."
 
 
+@pytest.mark.slow
 def test_the_maps_are_of_the_least_sure_token_first_and_of_the_picked_one_then() -> None:
     app = on_page(PAGE, model="english-french", source=SOURCE, part="gradient", kind="cross", layer="2", head="2")
     assert shown_errors(app) == ""

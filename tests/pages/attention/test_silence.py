@@ -37,6 +37,7 @@ def test_the_answer_without_the_head_is_the_one_that_the_model_writes(head: int)
         assert f"The answer becomes “**{edited}**”." in sentence.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_the_token_named_is_the_one_that_loses_most() -> None:
     edits = (Ablate("decoder.layers.0.cross_attention", heads=(1,)),)
     answer = runs().answer("english-french", TIRED, ())

@@ -45,6 +45,7 @@ def alerts(app: AppTest) -> str:
     return " ".join(shown(alert.value) for alert in (*app.error, *app.warning, *app.info))
 
 
+@pytest.mark.slow
 def test_the_page_says_why_cells_have_no_number_if_any_has_none() -> None:
     says = text("attention")["unwritten"].format(least=0.005)
     assert says in texts(opened(source="abcd", kind="cross", layer="2", head="1"))
@@ -165,6 +166,7 @@ def test_a_link_with_a_number_outside_of_the_matrix_of_a_step_opens_its_first_nu
     assert [app.session_state[name] for name in ("query", "row", "column")] == [2, 3, 1]
 
 
+@pytest.mark.slow
 def test_a_link_with_a_row_alone_follows_this_row() -> None:
     """`row` names the row of a number. Where rows are queries, it is also the row to follow; where they are keys, it is not."""
     first = opened(source="abcdef", part="steps").session_state["query"]

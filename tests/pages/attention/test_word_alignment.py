@@ -23,6 +23,7 @@ def titles(app: AppTest) -> list[str]:
     return [title.value for title in app.subheader]
 
 
+@pytest.mark.slow
 def test_the_errors_of_the_card_are_drawn_with_both_baselines() -> None:
     alignment = Pipeline.load("everyday").card.measures["alignment"]
     app = on_page(PAGE, model="everyday", part="pattern", kind="cross", layer="1", head="2")
@@ -82,6 +83,7 @@ def test_pieces_are_joined_at_first_and_one_click_shows_them() -> None:
     assert app.query_params["join"] in ("false", ["false"])
 
 
+@pytest.mark.slow
 def test_the_model_says_when_it_is_unsure_and_how_often_it_is_wrong_then() -> None:
     doubt = text("common")["doubt"].split("**")[1]
 

@@ -49,6 +49,7 @@ def test_a_token_that_was_cut_off_has_the_probability_0() -> None:
     assert found.result == 0
 
 
+@pytest.mark.slow
 def test_the_first_stage_that_cuts_a_token_off_is_named() -> None:
     view = SAMPLING | {"controls": "temperature,top-k,top-p", "top_p": "0.9"}
     early, late = (
@@ -105,6 +106,7 @@ def test_a_bar_that_a_run_does_not_have_gets_no_ring() -> None:
     assert sent == {"chart": "two-runs", "shapes": []}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "biased"), [("gpt2", False), ("english-french", True)])
 def test_a_logit_of_the_lens_has_a_bias_only_if_the_output_layer_has_one(
     model: str, biased: bool, name_folders: Callable[..., None]

@@ -89,6 +89,7 @@ def test_a_vocabulary_whose_tokens_all_have_a_bar_has_no_bar_for_others() -> Non
     assert text("decoding")["stages_allowed"] in [caption.value for caption in app.caption]
 
 
+@pytest.mark.slow
 def test_the_same_link_draws_the_same_answer_and_another_seed_another_answer() -> None:
     query = {"model": "english-french", "method": "sampling", "controls": "temperature", "temperature": "3"}
     answers = [[step["token"] for step in player(on_page(PAGE, **query, seed=seed))["steps"]] for seed in ("1", "1", "2")]
@@ -497,6 +498,7 @@ def test_the_table_of_the_beam_lists_each_answer_once_with_the_tokens_that_it_sh
     assert [len(answer.split()) for answer in table[words["answer"]]] == table[words["tokens"]].tolist()
 
 
+@pytest.mark.slow
 def test_the_table_of_the_beam_marks_the_answers_below_the_limit_of_doubt() -> None:
     """“Le magasin indique neuf heures.” is wrong, “Où est la gare ?” is right."""
     words = text("decoding")
@@ -513,6 +515,7 @@ def test_an_empty_box_for_the_seed_is_its_first_seed() -> None:
     assert player(app)["steps"] == player(on_page(PAGE, **app.query_params))["steps"]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("method", ["greedy", "sampling", "beam"])
 def test_the_page_does_not_say_that_a_forced_token_was_chosen(method: str) -> None:
     query = {"method": method, "temperature": "2.5", "top_k": "20", "draws": "true", "force": "2 z", "part": "probabilities"}
@@ -539,6 +542,7 @@ def test_descriptions_of_charts_quote_a_text_as_typed() -> None:
     assert not any("\\" in alt for alt in told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "trained"), [("vanilla", False), ("reverse", True)])
 def test_the_part_on_teaching_says_first_whether_the_model_was_trained(model: str, trained: bool) -> None:
     app = check(on_page(PAGE, model=model, source="abc", part="taught"))

@@ -113,7 +113,7 @@ def every_link(data: Any) -> list[dict[str, Any]]:
 # --- the map -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["marian", "mbart", "bart"])
 def test_the_map_says_of_an_imported_model_whether_rows_of_its_token_table_are_scaled(
     name: str, name_folders: Callable[..., None]

@@ -35,6 +35,7 @@ def test_tables_contain_the_vectors_and_name_the_meaning_of_a_row() -> None:
     assert scaled["y"].to_numpy() == pytest.approx((standard * scaled["γ"] + scaled["β"]).to_numpy(), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_page_names_an_activation_other_than_relu(tmp_path: Path, name_folders: Callable[..., None]) -> None:
     tiny = pytest.importorskip("tests.transformer.huggingface.tiny", reason="transformers is not installed")
     tiny.save_model("marian", tmp_path / "gelu", decoder_attention_heads=2, activation_function="gelu")

@@ -30,6 +30,7 @@ def test_a_point_of_the_residual_stream_is_a_length_or_a_cosine(cell: str, measu
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "zero", "vector", "column"),
     [("cosine", "encoder.layer.0.attention.output.dense", "a", 0), ("similarity", "embeddings.LayerNorm", "b", 2)],
@@ -58,7 +59,7 @@ def test_every_operation_of_the_arithmetic_is_said_in_words() -> None:
     assert {*text("arithmetic")["made"]} == {"add", "linear map", "LayerNorm", *ACTIVATIONS.values()}
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("group", ["encoder-1", "decoder-2"])
 @pytest.mark.parametrize(
     "cell",
@@ -77,7 +78,7 @@ def test_a_number_of_the_arithmetic_is_the_result_of_its_step(cell: str, group: 
         assert found.says.partition("): ")[2].removesuffix(".") in text("arithmetic")["made"].values()
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "path"),
     [

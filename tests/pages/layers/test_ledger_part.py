@@ -63,6 +63,7 @@ def test_the_worked_example_adds_up_on_the_page(model: str) -> None:
     assert f"**{expected.flops:,} FLOPs**, as the formulas say" in page_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["english-french", "shared_heads"])
 def test_columns_are_wide_enough_for_every_heading_and_cell(model: str) -> None:
     (steps,) = (frame for frame in opened(model=model, **EXAMPLE).dataframe if COLUMNS["path"] in frame.value)
@@ -96,6 +97,7 @@ def test_totals_by_layer_and_by_work_are_sums_of_the_rows() -> None:
     assert f"{parameters(config):,}" in [metric.value for metric in app.metric]
 
 
+@pytest.mark.slow
 def test_rows_are_filtered_by_layer_and_work_of_the_link_and_by_search() -> None:
     app = opened(model="reverse", source="abc", group="decoder-2", work="scores-and-weights")
     frame = table(app)
@@ -133,7 +135,7 @@ def test_growth_is_drawn_for_every_count_and_explained(along: str) -> None:
         assert f"Lines of {count} against {along}" in alt(app, 1)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [

@@ -102,6 +102,7 @@ def test_a_file_without_tensors_and_one_with_a_long_description_open() -> None:
     assert [each.key for each in charts(app)] == ["own-compared"]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("path", "cell", "says"),
     [

@@ -308,6 +308,7 @@ def own_model() -> None:
     add_own("my-model", Pipeline.load("reverse").to_bytes(), "trained here")
 
 
+@pytest.mark.slow
 def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it() -> None:
     app = on_page(ATTENTION, model="reverse", source="abc")
     app.button(key="keep_view").click().run()
@@ -320,6 +321,7 @@ def test_a_lesson_with_a_model_of_this_session_says_that_others_need_it() -> Non
     assert WORDS["only_here"].format(stops="2") in [info.value for info in app.info]
 
 
+@pytest.mark.slow
 def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
     app = on_page(ATTENTION, model="reverse", source="cab", kind="cross", layer="2", head="1")
     app.button(key="keep_view").click().run()
@@ -351,7 +353,7 @@ def test_the_editor_computes_answers_from_the_run_of_the_view() -> None:
         assert truth.name == name
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "kind", "truth", "told"),
     [

@@ -18,7 +18,7 @@ RULES = text("masks")["rules"]
 PADDED = {"source": "1 5 6 2", "target": "1 5 6 2", "batch": "1 5 6 7 8 2", "batch_targets": "1 5 6 7 8 2", "item": "1"}
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("cell", "formula", "rules"),
     [
@@ -54,6 +54,7 @@ def test_a_variant_hides_the_rows_of_padded_queries() -> None:
     assert opened.formula.endswith(r"\text{False} \wedge \text{True} = \text{False}")
 
 
+@pytest.mark.slow
 def test_a_cell_between_words_counts_the_pairs_of_their_pieces() -> None:
     view = {"model": "everyday", "source": "Zorglub sleeps.", "target": "Zorglub dort.", "item": "1"}
     opened = explained(PAGE, "mask-causal.0.0.1", **view)
@@ -62,7 +63,7 @@ def test_a_cell_between_words_counts_the_pairs_of_their_pieces() -> None:
     assert opened.formula == r"[\,0 > 0\,] = \text{False}"
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "convention"),
     [("vanilla", "pytorch"), ("pytorch", "pytorch"), ("pytorch", "shared_heads"), ("shared_heads", "vanilla")],
@@ -80,6 +81,7 @@ def test_a_number_of_a_convention_is_computed_from_its_score(model: str, convent
     assert (r"-\infty" in opened.formula) == (convention != "vanilla")
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("row", "result"), [(0, r"\frac{1}{6} = 0.16667"), (1, r"\text{NaN}"), (2, r"\longrightarrow 0")])
 def test_the_weights_of_a_query_that_may_look_nowhere(row: int, result: str) -> None:
     opened = explained(PAGE, f"empty-rows.{int(row != 1)}.{row}.2", model="pytorch", part="empty-row", **PADDED)

@@ -58,6 +58,7 @@ def test_the_page_counts_the_cells_of_the_drawn_mask_and_explains_a_wrong_cell()
     assert any("lets the decoder read padding" in markdown.value for markdown in padded.markdown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["reverse", "reverse-shared"])
 def test_the_right_mask_is_described_as_it_is_on_the_picture(model: str) -> None:
     asked = on_page(MASKS, model=model, source="ab", batch="abcd", predict="mask:")

@@ -48,6 +48,7 @@ def pictures(app: AppTest) -> list[str]:
     return [chart.alt for chart in charts(app)]
 
 
+@pytest.mark.slow
 def test_a_single_text_is_read_together_with_an_example_that_makes_padding() -> None:
     app = masks_page(source="the cat sleeps .")
     assert "Text 2 is an example" in page_text(app)
@@ -146,6 +147,7 @@ def test_each_convention_has_a_figure_for_every_kind_of_attention() -> None:
         assert sum(alt.startswith("Four heatmaps") for alt in pictures(app)) == 3
 
 
+@pytest.mark.slow
 def test_fully_masked_row_is_uniform_nan_or_zero() -> None:
     app = masks_page("empty row", source="the cat sleeps .")
     assert metrics(app, "−∞, softmax of torch alone") == ["NaN"]
@@ -333,6 +335,7 @@ def test_a_text_of_padding_alone_reads_what_is_hidden(source: str, hides: bool) 
     assert ("The hidden positions are read here" in page_text(app)) != hides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "read"), [("1 5 0 7", True), ("1 5 7", False)])
 def test_the_page_says_whether_a_row_of_padding_is_read(target: str, read: bool) -> None:
     batch = {"batch": "5 6 7", "batch_targets": "1 5 6 7"}

@@ -9,12 +9,14 @@ from tests.pages.explained import explained
 PAGE = "pages/patching/page.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [0, 1, 2])
 def test_a_probability_of_a_run_is_the_softmax_of_its_logits(run: int) -> None:
     found = explained(PAGE, f"patched-run.{run}.{run}.1", model="english-french", part="places")
     assert found.result == pytest.approx(found.drawn, rel=2e-4, abs=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tokens", "dot"), [("together", 3), ("each", 257)])
 def test_a_dot_of_the_estimate_says_how_it_is_computed_and_what_it_misses(tokens: str, dot: int) -> None:
     found = explained(PAGE, f"estimate-dots.1.1.{dot}", model="english-french", part="estimate", tokens=tokens)

@@ -80,6 +80,7 @@ def test_equal_texts_have_nothing_to_patch() -> None:
     assert not charts(app)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("what", "titles", "place"),
     [
@@ -96,6 +97,7 @@ def test_a_map_is_named_after_the_stack_or_the_attention_of_its_tensors(what: st
     assert [each.label for each in app.get("button_group")].count("Layer") == (what != "embedding")
 
 
+@pytest.mark.slow
 def test_a_change_of_output_has_a_scale_from_zero_in_percent() -> None:
     (drawn,) = (chart for chart in charts(page(part="others")) if chart.key == "patch-changes")
     axis = drawn.spec["layout"]["coloraxis"]
@@ -137,6 +139,7 @@ def test_a_link_opens_its_choices(choice: tuple[str, ...]) -> None:
     assert all(app.session_state[name] == value for name, value in zip(FIELDS[:3], choice[:3], strict=True))
 
 
+@pytest.mark.slow
 def test_the_role_of_the_picked_head_is_said_with_its_numbers() -> None:
     app = page(part="need", kind="decoder", layer="2", head="1")
     pair = run_pair(Pipeline.load("english-french"), TIRED, WIDE)
@@ -218,6 +221,7 @@ def test_averages_are_measured_in_the_background_and_kept() -> None:
     assert charts(AppTest.from_function(few_pairs, args=(count,), default_timeout=90).run())
 
 
+@pytest.mark.slow
 def test_what_silencing_does_has_the_numbers_of_the_cards() -> None:
     assert not page(model="reverse", source="abc", part="pairs").table
     table = page(part="pairs").table[-1].value

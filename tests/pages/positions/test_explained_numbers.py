@@ -55,6 +55,7 @@ def test_a_number_of_a_word_is_the_mean_over_the_rows_of_its_pieces(trace: int) 
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_word_of_one_piece_has_the_position_of_the_piece() -> None:
     tokens, groups = _words("everyday", WORDS["source"])
     row = tokens.index("was")
@@ -99,7 +100,7 @@ def test_rows_that_are_scaled_outside_of_all_modules_are_scaled_in_the_sum(
     assert found.result == pytest.approx(found.drawn, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "cell", "says"),
     [

@@ -152,6 +152,7 @@ def test_origin_gives_all_positions_only_if_some_are_not_shown(max_len: int, mor
     assert (f"The model has {max_len} in all" in words) == more
 
 
+@pytest.mark.slow
 def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
     app = opened("reverse", "a b", width=33)
     app.sidebar.selectbox(key="model").set_value("shared_heads").run()
@@ -164,6 +165,7 @@ def test_learned_table_ignores_a_width_typed_for_another_model() -> None:
     assert np.asarray(drawn(app, 0)["data"][0]["z"]).shape == (100, 5)
 
 
+@pytest.mark.slow
 def test_learned_table_can_be_compared_with_one_before_training() -> None:
     app = opened("reverse-shared", "abc", "distances")
     model = Pipeline.load("reverse-shared").model
@@ -257,6 +259,7 @@ def test_swap_changes_the_output_only_with_positions(model: str, source: str) ->
     fine(app)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("source", "second"), [("level", 4), ("abca", 3), ("ab", 2), ("abc", 3)])
 def test_swap_starts_with_different_words(source: str, second: int) -> None:
     app = opened("reverse", source, "swap")
@@ -265,6 +268,7 @@ def test_swap_starts_with_different_words(source: str, second: int) -> None:
     fine(app)
 
 
+@pytest.mark.slow
 def test_whole_words_are_swapped_where_tokens_are_pieces() -> None:
     app = opened("everyday", "The skyscraper disappeared.", "swap")
     assert app.selectbox(key="first").options == ["1 · The", "2 · skyscraper", "3 · disappeared", "4 · ."]
@@ -359,6 +363,7 @@ def test_the_sentence_about_a_lone_sine_agrees_with_the_difference_that_is_shown
     assert text("positions")[says] in page_text(app)
 
 
+@pytest.mark.slow
 def test_a_hand_of_the_circle_that_fits_once_is_not_said_to_turn_alike() -> None:
     assert "from position 0 and 32 alike" in page_text(opened("reverse", "abc", "rotation", shift=0, position=0))
     app = opened("reverse", "abc", "rotation", length=6, shift=5)

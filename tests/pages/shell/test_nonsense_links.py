@@ -8,7 +8,7 @@ from tests.pages.apps import on_page
 REVERSE = {"model": "reverse", "source": "abc"}
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "query", "refused"),
     [

@@ -24,7 +24,7 @@ def picker(app: AppTest, key: str = "item") -> Any:
     return buttons
 
 
-@pytest.mark.few_cases(8)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("part", PARTS)
 @EACH
 def test_link_picks_the_text_of_the_batch(part: str, link: str, item: int) -> None:

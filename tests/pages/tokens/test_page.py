@@ -52,6 +52,7 @@ def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
+@pytest.mark.slow
 def test_chips_show_ids_and_the_token_that_is_read_for_an_unknown_word() -> None:
     app = opened("english-french", "the catt <b>sleeps")
     vocabulary = Pipeline.load("english-french").source_vocabulary
@@ -68,6 +69,7 @@ def test_chips_show_ids_and_the_token_that_is_read_for_an_unknown_word() -> None
     assert any("catt" in note and "with a similar spelling: cat" in note for note in notes(app))
 
 
+@pytest.mark.slow
 def test_figures_show_the_numbers_of_the_trace() -> None:
     app = opened("reverse", "cab", batch="abcde")
     app.segmented_control(key="item").set_value(1).run()
@@ -143,6 +145,7 @@ def test_the_texts_about_padding_and_scaling_match_each_model(model: str, zero: 
         assert set(numbers) == {"Mean length of a row", "Mean length of a position vector"}
 
 
+@pytest.mark.slow
 def test_nearest_words_match_the_table_and_follow_the_text_until_a_pick() -> None:
     pipeline = Pipeline.load("english-french")
     table, vocabulary = token_table(pipeline.model, "source"), pipeline.source_vocabulary

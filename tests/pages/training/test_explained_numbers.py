@@ -10,7 +10,7 @@ from tests.pages.explained import explained
 PAGE = "pages/training/page.py"
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("part", "cell"),
     [

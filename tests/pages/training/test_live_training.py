@@ -66,6 +66,7 @@ def desk_of(app: AppTest) -> Desk:
     return app.session_state[DESK]
 
 
+@pytest.mark.slow
 def test_a_link_sets_every_box_and_invalid_values_give_the_defaults() -> None:
     query = {
         "live_world": "sort",

@@ -59,7 +59,7 @@ def film(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
     raise AssertionError("the page has no film")
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "says"),
     [
@@ -74,6 +74,7 @@ def test_the_film_calls_only_a_known_answer_right(query: dict[str, str], says: s
     assert ("right" in data["text"]["tokens"]) == (says == "is right")
 
 
+@pytest.mark.slow
 def test_the_pictures_of_the_film_are_between_words_where_tokens_are_pieces() -> None:
     app = on_page(PAGE, model="everyday", source="The skyscraper disappeared.", kind="cross")
     data, levels = film(app)
@@ -97,6 +98,7 @@ def test_without_a_film_the_page_says_whether_the_model_was_trained(model: str, 
     assert app.info[0].value == text("training")[says].format(model=model)
 
 
+@pytest.mark.slow
 def test_the_film_has_the_numbers_of_the_library_at_every_snapshot() -> None:
     app = check(on_page(PAGE, model="reverse", source="abc", snapshot="168", token="2", kind="cross", layer="1", head="3"))
     data, levels = film(app)
@@ -241,6 +243,7 @@ def test_links_with_the_former_and_the_present_name_of_a_weight_open_it(name: st
     assert not app.warning
 
 
+@pytest.mark.slow
 def test_the_step_has_the_numbers_of_the_library() -> None:
     query = {"model": "reverse", "source": "abc", "part": "step", "snapshot": "168", "earlier": "1"}
     query |= {"row": "3", "column": "5", "pair": "2"}

@@ -110,6 +110,7 @@ def test_quoted_cuts_only_long_words_and_texts() -> None:
     assert quoted(OVERRIDE + ZERO_WIDTH) == "U\\+202E U\\+200B"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["english-french", "vanilla"])
 def test_warnings_and_answers_quote_long_texts_in_part(model: str) -> None:
     app = on_page("pages/attention/page.py", model=model, source="a" * 1000, target="b" * 1000)

@@ -12,6 +12,7 @@ ANSWERS = st.one_of(st.tuples(CELLS), st.tuples(CELLS, CELLS))
 PREDICTIONS = st.builds(Prediction, ANSWERS, st.none() | st.integers(0, 9999), st.booleans())
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.sampled_from(("attention", "map", "mask", "next")), PREDICTIONS))
 def test_read_is_the_inverse_of_written(predictions: dict[str, Prediction]) -> None:

@@ -78,6 +78,7 @@ def test_drops_of_our_own_network_are_those_of_plain_hooks(by: str) -> None:
         assert last.drops[kind][layer, head] == pytest.approx(drop / tokens, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("by", ["zero", "mean", "resampled"])
 def test_drops_of_a_decoder_of_hugging_face_are_those_of_plain_hooks(by: str) -> None:
     pipeline, model = opened("gpt2"), reference("gpt2")

@@ -56,6 +56,7 @@ def needed(*arguments: Any, **named: Any) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [1, 1_000])
 def test_the_parts_are_the_attention_of_the_trace(megabytes: int) -> None:
     for pipeline, source, target in (
@@ -104,7 +105,7 @@ def test_2000_tokens_go_through_in_the_memory_that_the_error_asks_for() -> None:
     assert peak.bytes <= least * MEGABYTE
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("preset", ["vanilla", "pytorch", "shared_heads"])
 @pytest.mark.parametrize("more", [0, 5])
 def test_a_pass_of_our_own_network_stays_within_the_limit(preset: str, more: int) -> None:

@@ -26,6 +26,7 @@ def find_call(root: Call, path: str, name: str) -> Call:
     return next(call for call in root if (call.path, call.name) == (path, name))
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 def test_constructor_calls_have_every_module_with_its_parameters(preset: str, norm_first: bool) -> None:
     model = small(preset, norm_first=norm_first, decoder_layers=1)
@@ -180,6 +181,7 @@ def test_a_failing_pass_leaves_no_profiler() -> None:
     assert sys.getprofile() is None
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_rebuilt_model_takes_no_memory_and_no_random_numbers(preset: str) -> None:
     model = small(preset)

@@ -12,7 +12,7 @@ SIZES = {"d_model": 12, "heads": 3, "d_ff": 10, "encoder_layers": 1, "decoder_la
 LENGTHS = Lengths(2, 5, 4)
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("tied", ["nothing", "output", "all"])
 def test_the_terms_of_every_count_add_up_to_the_cost(preset: str, tied: str) -> None:

@@ -48,6 +48,7 @@ def slope(pipeline: Any, trace: Trace, path: str, where: tuple[Any, ...], positi
     return (above - below) / (2 * epsilon)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_input_gradients_of_our_own_network_are_finite_differences(preset: str) -> None:
     pipeline, trace = own(preset)
@@ -78,7 +79,7 @@ def test_attention_gradients_of_our_own_network_are_finite_differences(preset: s
             assert values[layer, head, query, key] == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_gradients_of_models_of_hugging_face_are_finite_differences(name: str) -> None:
     pipeline = opened(name)
@@ -114,6 +115,7 @@ def test_integrated_gradients_sum_to_the_difference_of_the_outputs(preset: str) 
     assert abs(made.gap) < abs(coarse)
 
 
+@pytest.mark.slow
 def test_integrated_gradients_are_complete_for_a_trained_model_and_for_hugging_face() -> None:
     for pipeline, text in ((Pipeline.load("reverse"), "hello"), (opened("gpt2"), SHORT), (opened("bert"), SHORT)):
         made = input_gradients(pipeline, pipeline.trace(text), 1, steps=100)

@@ -36,6 +36,7 @@ def test_the_last_report_is_the_mean_of_the_measures_of_each_text(kind: str) -> 
         np.testing.assert_allclose(values, means[name], rtol=1e-12)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(("name", "kind"), [("gpt2", "decoder"), ("llama", "decoder"), ("bert", "encoder"), ("t5", "cross")])
 def test_models_of_hugging_face_are_measured_on_the_text_itself(name: str, kind: str) -> None:
     pipeline: TextPipeline = opened(name)

@@ -96,7 +96,7 @@ def test_the_computation_of_a_cell_of_the_lens_ends_in_its_numbers(norm_first: b
             lens_number(readout, generation, point, step)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @given(seed=st.integers(0, 20), token=st.integers(0, 9), against=st.none() | st.integers(0, 9), final=st.booleans())
 @settings(max_examples=3)

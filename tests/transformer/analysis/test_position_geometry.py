@@ -189,6 +189,7 @@ def test_a_swap_of_a_missing_position_is_refused():
         swap(small(), [1, 5, 2], 0, 3)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", RECIPES)
 def test_without_positions_every_shipped_model_ignores_the_order_of_tokens(name: str):
     pipeline = Pipeline.load(name)

@@ -16,6 +16,7 @@ def run(preset: str, norm_first: bool, **values: object) -> Trace:
     return run_traced(small(preset, norm_first=norm_first, **values), SOURCE, TARGET)
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 @pytest.mark.parametrize("item", [0, 1])

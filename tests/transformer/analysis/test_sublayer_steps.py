@@ -36,7 +36,7 @@ def test_a_model_in_bfloat16_agrees_up_to_its_own_rounding() -> None:
         assert worked.largest_difference <= 2**-6 * np.abs(worked.traced).max()
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 def test_every_sublayer_agrees_with_the_trace(preset: str, norm_first: bool) -> None:
     model, trace = run(preset, norm_first)

@@ -102,6 +102,7 @@ def waves(shape: tuple[int, ...]) -> Tensor:
     return table.float()
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("case", CASES)
 @torch.no_grad()
 def test_every_tensor_can_be_computed_from_its_inputs_and_parameters(case: str) -> None:
@@ -186,7 +187,7 @@ def test_a_new_tap_without_a_rule_is_in_the_walk_without_inputs() -> None:
 # --- source lines -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("case", CASES)
 def test_the_source_line_of_a_tensor_calls_its_tap(case: str) -> None:
     model, trace = run(case)
@@ -232,6 +233,7 @@ def test_the_worked_example_has_its_shapes_in_the_walk() -> None:
     assert trace.masks.source[0].flatten().tolist() == [True] * 8 + [False]
 
 
+@pytest.mark.slow
 def test_a_trace_of_the_papers_size_at_64_tokens_fits_in_memory() -> None:
     model = Transformer(TransformerConfig.preset("vanilla")).eval()
     ids = torch.randint(1, 10, (1, 64))

@@ -69,7 +69,7 @@ EDITS: dict[str, Callable[[str], list[Edit]]] = {
 }
 
 
-@pytest.mark.few_cases(12)
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("name", ["marian", "t5", "llama", "gemma2", "bert"])
 @pytest.mark.parametrize("edit", EDITS)
 def test_every_tensor_of_a_trace_with_edits_is_that_of_the_pass(name: str, edit: str) -> None:

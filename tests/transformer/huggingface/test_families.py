@@ -80,6 +80,7 @@ def test_logits_and_attention_are_those_of_eager_bit_for_bit(name: str) -> None:
     assert len(trace.kinds) == {2: 3, 1: 1}[len(pipeline.stacks)]
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_trace_has_every_point_of_a_layer_with_its_axes(name: str) -> None:
     pipeline, trace = opened(name), traced(name)
@@ -104,7 +105,7 @@ def test_the_trace_has_every_point_of_a_layer_with_its_axes(name: str) -> None:
     assert trace.probabilities.sum(-1).allclose(torch.ones(1))
 
 
-@pytest.mark.few_cases(12)
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_configuration_says_whether_rows_of_the_token_table_are_scaled(name: str) -> None:
     """Marian and Pegasus scale them outside of all modules, Gemma without a setting."""
@@ -130,7 +131,7 @@ def test_equal_widths_get_the_right_names(tmp_path: Path) -> None:
 OTHER_SUMS = ("phi", "gpt_neox", "granite")
 
 
-@pytest.mark.few_cases(8)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in OTHER_SUMS])
 def test_the_residual_stream_is_the_sum_of_the_outputs_of_the_sub_layers(name: str) -> None:
     trace = traced(name)
@@ -158,7 +159,7 @@ def _layer_output(name: str, trace: Trace) -> Tensor:
     return kept["layer"][0] if isinstance(kept["layer"], tuple) else kept["layer"]
 
 
-@pytest.mark.few_cases(8)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_edits_have_the_same_effect_as_a_forward_hook(name: str) -> None:
     pipeline, plain = opened(name), traced(name)

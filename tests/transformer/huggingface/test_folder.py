@@ -216,6 +216,7 @@ def test_wrong_files_are_refused(folder: Path, spoil: Callable[[Path], object], 
     assert not (folder / "opened").exists()
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize(("values", "problem"), WRONG_CONFIGURATIONS.values(), ids=WRONG_CONFIGURATIONS)
 def test_a_wrong_configuration_is_refused(folder: Path, values: dict[str, Any], problem: str) -> None:
     change(folder, "config.json", **values)

@@ -29,6 +29,7 @@ def named(folder: Path, given: dict[str, Any] | None, **config: Any) -> Generati
     )
 
 
+@pytest.mark.slow
 def test_a_model_starts_with_the_ids_of_its_generation_config(tmp_path: Path) -> None:
     save_model("bart", tmp_path)
     save_tokenizer(tmp_path)

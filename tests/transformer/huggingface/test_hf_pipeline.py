@@ -135,7 +135,7 @@ def test_both_kinds_of_pipeline_fit_one_protocol() -> None:
         assert pipeline.vocabulary("source").tokens_of(pipeline.encode("the").ids) == pipeline.encode("the").tokens
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("cached", [True, False])
 def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
@@ -165,7 +165,7 @@ def test_greedy_answers_are_those_of_generate(name: str, cached: bool) -> None:
     assert repr(pipeline).startswith("<HuggingFacePipeline")
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["marian", "gpt2", "mistral"])
 def test_beam_search_and_sampling_are_the_same_with_a_cache(name: str) -> None:
     pipeline = opened(name)
@@ -266,6 +266,7 @@ def test_keys_are_not_cached_if_that_changes_the_logits(tmp_path: Path) -> None:
     assert all(opened(name).network.keeps for name in WRITERS)
 
 
+@pytest.mark.slow
 def test_several_texts_are_answered_as_each_alone() -> None:
     for name in ("marian", "llama"):
         pipeline = opened(name)
@@ -456,6 +457,7 @@ def test_threads_share_a_model_and_leave_nothing_on_it() -> None:
         assert pipeline.network(torch.tensor(plain.source_ids), torch.tensor(plain.target_ids)).equal(plain.logits)
 
 
+@pytest.mark.slow
 def test_a_model_with_many_heads_reads_fewer_tokens(tmp_path: Path) -> None:
     save_model("gpt2", tmp_path, n_layer=4, n_head=500, n_embd=500, n_inner=1, n_positions=512)
     save_tokenizer(tmp_path, ends=False)

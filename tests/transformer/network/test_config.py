@@ -198,6 +198,7 @@ BAD = [
 ]
 
 
+@pytest.mark.few_cases(20)
 @pytest.mark.parametrize(("name", "value", "allowed"), BAD, ids=lambda value: str(value)[:30])
 def test_an_invalid_value_is_refused_with_its_name_and_the_allowed_values(name: str, value: object, allowed: str):
     with pytest.raises(ConfigError) as caught:

@@ -100,7 +100,7 @@ def padding(rows: Rows, length: int) -> Tensor:
     return torch.arange(length) >= torch.tensor([len(row) for row in rows])[:, None]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
@@ -114,7 +114,7 @@ def test_later_tokens_do_not_change_earlier_outputs(name: str, data: st.DataObje
     assert torch.equal(before.logits[:, :position], after.logits[:, :position])
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
@@ -132,7 +132,7 @@ def test_padding_does_not_change_the_outputs_before_it(name: str, data: st.DataO
             assert abs(logits.softmax(-1) - alone.probabilities[0]).max() <= 1e-11
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
@@ -156,7 +156,7 @@ def test_padding_and_future_keys_have_no_weight(name: str, data: st.DataObject) 
     assert all(torch.isfinite(step.values[step.values != trace.config.mask_fill]).all() for step in trace)
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(3)
 @EVERY_MODEL
 @FEW
 @given(data=st.data())
@@ -195,7 +195,7 @@ def test_without_the_causal_mask_a_later_token_changes_an_earlier_prediction(nam
     assert max(changes) >= {"reverse-shared": 0.1, "english-french-static": 0.05}.get(name, 0.25)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @EVERY_MODEL
 def test_without_the_padding_mask_padding_changes_the_predictions(name: str) -> None:
     pipeline = load(name)

@@ -67,6 +67,7 @@ def test_another_padding_id_hides_other_tokens():
     assert trace.masks.target[0, 0].any(-1).tolist() == [True, True, False]
 
 
+@pytest.mark.slow
 @given(runs())
 @settings(max_examples=20)
 def test_gradients_are_finite_for_any_batch(run: Run):
@@ -110,6 +111,7 @@ def test_a_target_token_changes_later_outputs(preset: str, norm_first: bool):
     assert ((before - after)[:, 1:][real].abs().amax(-1) > 1e-4).all()
 
 
+@pytest.mark.slow
 @given(runs(at_end=True), st.integers(1, 4))
 @settings(max_examples=15)
 def test_padding_after_the_source_changes_nothing(run: Run, more: int):
@@ -211,6 +213,7 @@ def test_other_variants_need_a_source(preset: str):
         small(preset)(None, TARGET)
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [

@@ -54,6 +54,7 @@ def test_means_and_pairs_left_out_are_those_by_hand(static: Pipeline) -> None:
                 assert getattr(reports[-1].needs(metric), name)[kind] == pytest.approx(of_pairs.mean(0))
 
 
+@pytest.mark.slow
 def test_the_interval_is_the_bootstrap_by_hand(static: Pipeline) -> None:
     averages = last_of(static, texts(static, 4))
     for which in ("lost", "restored"):

@@ -102,7 +102,7 @@ def test_heads_of_gpt2_are_patched_as_by_plain_hooks_on_the_model_of_transformer
         assert values[layer, head, position] == pytest.approx(float(expected), abs=1e-4)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "what"),
     [
@@ -124,7 +124,7 @@ def test_a_shared_prefix_changes_no_result(name: str, what: str) -> None:
     assert (last(bench.pair, what=what, positions="each").moved["logit"]["decoder"][..., :2] == 0).all()
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_other_questions_have_answers_too(name: str) -> None:
     pair = pair_of(name)

@@ -72,7 +72,7 @@ def test_every_place_is_patched_as_by_hooks(name: str, what: str) -> None:
         check(pair, what, "noise")
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(("what", "direction"), [*itertools.product(WHATS, DIRECTIONS)])
 def test_every_place_of_a_decoder_alone_is_patched_as_by_hooks(what: str, direction: str) -> None:
     check(alone_of(loud(**SIZES, seed=2, norm_first=True)), what, direction)
@@ -92,7 +92,7 @@ def test_patching_a_run_into_itself_moves_nothing(name: str) -> None:
                 patched.shares(metric)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_places_that_are_equal_in_both_runs_move_nothing_if_they_are_run(name: str) -> None:
     pair = pair_of(loud(**SIZES | MODELS[name]), SOURCES[0], row=None)
@@ -113,7 +113,7 @@ def test_the_logits_of_a_run_patched_into_itself_are_equal_bit_for_bit() -> None
             assert torch.equal(bench.run(bench.base, (), edits)[1], bench.run(bench.base)[1])
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_shared_prefix_changes_no_result(direction: str, norm_first: bool) -> None:

@@ -255,6 +255,7 @@ def test_readings_and_answers_can_replace_their_texts(reverse: Pipeline, text: s
     assert hash(encoding) == hash(reverse.encode(text))
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("piece", ["a-", "a ", "\u200d", "-", "é"])
 def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, piece: str):
     for original in (reverse, Pipeline.load("english-french")):
@@ -267,6 +268,7 @@ def test_a_megabyte_of_text_is_refused_before_it_is_split(reverse: Pipeline, pie
 # --- shipped models ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_shipped_model_is_listed_and_loads():
     available = Pipeline.available()
     assert "reverse" in available
@@ -370,6 +372,7 @@ def test_edits_leave_no_state_in_the_pipeline(reverse: Pipeline):
     assert all(torch.equal(step.values, after[step.path].values) for step in before)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     "source", ["🙂🙂", "<script>alert(1)</script>", "my name is a'b\"c`d", "my name is zorblax", "i see zorblax"]
 )

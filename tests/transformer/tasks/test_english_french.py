@@ -45,6 +45,7 @@ def without_marks(text: str) -> list[str]:
     return [token for token in split_french(text) if token not in (".", "?")]
 
 
+@pytest.mark.slow
 def test_the_rule_translates_sentences_of_beginners():
     with BEGINNERS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -63,7 +64,7 @@ def test_a_drawn_sentence_is_read_as_it_was_drawn(pairs: list[Pair]):
     assert [pair for pair in pairs if TASK.solve(pair.source) != pair.target] == []
 
 
-@pytest.mark.few_cases(12)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", FRAMES)
 def test_every_frame_is_read_as_it_was_drawn(name: str):
     rng = random.Random(name)
@@ -85,6 +86,7 @@ def test_no_drawn_sentence_breaks_elision_or_contraction(pairs: list[Pair]):
             assert not broken.search(pair.target), pair
 
 
+@pytest.mark.slow
 def test_english_articles_follow_the_sound(pairs: list[Pair]):
     for pair in pairs:
         for word, following in pairwise(pair.source.split()):
@@ -127,6 +129,7 @@ def test_the_vocabularies_are_large_enough_and_not_too_large():
     assert len(FRENCH) <= MOST_FRENCH_WORDS
 
 
+@pytest.mark.slow
 def test_texts_are_split_as_they_are_drawn(pairs: list[Pair]):
     for pair in pairs:
         assert TASK.source_vocabulary.split(pair.source) == pair.source.split(), pair
@@ -214,6 +217,7 @@ def test_a_sentence_of_each_rule_has_its_translation(english: str, french: str |
     assert TASK.solve(english) == french
 
 
+@pytest.mark.slow
 def test_reference_pairs_differ_in_one_word_that_decides_the_pronoun():
     pairs = TASK.reference_pairs(20, seed=0)
     assert len(set(pairs)) == 20
@@ -245,6 +249,7 @@ def test_the_next_words_include_the_word_that_was_drawn():
         assert set(TASK.next_words(beginning)) <= set(ENGLISH)
 
 
+@pytest.mark.slow
 def test_sentences_readings_and_next_words_are_the_same_as_in_the_training_of_the_models(pairs: list[Pair]):
     """A digest of all three is compared. It changes with the grammar. If it does, the models must be trained again."""
     rng, some = random.Random(0), pairs[:100]
@@ -280,6 +285,7 @@ def test_an_unknown_word_is_copied_if_it_can_be_any_name(source: str, target: st
     assert TASK.solve(source) == target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", pytest.param("held-out", marks=pytest.mark.slow)])
 def test_some_names_are_unknown_in_both_languages(split: Split):
     pairs = list(islice(TASK.pairs(split, 0), 600))
@@ -316,6 +322,7 @@ def test_the_rigid_sentences_have_two_nouns_at_fixed_places():
         assert (words[0], words[2:4]) == ("the", ["did", "not"])
 
 
+@pytest.mark.slow
 def test_most_sentences_with_a_reason_have_two_nouns_for_the_pronoun():
     pairs = [TASK.sample(random.Random(seed)) for seed in range(4_000)]
     reasons = [pair for pair in pairs if pair.form.startswith("reference")]

@@ -14,6 +14,7 @@ from transformer.tracing.trace import Trace
 # --- Block -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(20)
 @pytest.mark.parametrize("name", ["", ".scores", ".scaled_scores", ".masked_scores"])
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_the_weight_of_a_blocked_edge_goes_to_the_other_keys(model: Transformer, plain: Trace, attention: str, name: str):

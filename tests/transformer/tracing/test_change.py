@@ -89,6 +89,7 @@ REFUSED: list[tuple[Callable[[Tensor], Any], str]] = [
 ]
 
 
+@pytest.mark.few_cases(20)
 @pytest.mark.parametrize(("by", "message"), REFUSED)
 def test_a_result_that_does_not_fit_is_refused(model: Transformer, by: Callable[[Tensor], Tensor], message: str) -> None:
     with pytest.raises(PathError, match=message):

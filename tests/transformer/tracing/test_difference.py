@@ -149,6 +149,7 @@ def test_models_without_a_common_size_are_refused() -> None:
         compare(traced("the cat"), traced("the cat", model=small(heads=2, encoder_layers=1, decoder_layers=1)))
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(
     "call",
     [

@@ -60,6 +60,7 @@ def test_an_edit_cannot_be_changed():
         SOME[0].path = "logits"
 
 
+@pytest.mark.few_cases(12)
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

@@ -20,7 +20,7 @@ from transformer.tracing.trace import Trace, run_traced
 # --- single items of a batch -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(
     "edit",
     [

@@ -67,6 +67,7 @@ def test_pairs_are_shown_as_typed_from_the_step_of_the_recipe(file: Path):
     assert all(source.startswith(("the ", "THE ")) for source in late)
 
 
+@pytest.mark.slow
 def test_a_pair_that_becomes_too_long_is_shown_as_it_is(file: Path):
     recipe = Recipe(task="tiny", steps=4, as_typed=1.0, pieces=len(FIRST) + 60, config=(("max_len", 64),))
     training = Training("tiny", recipe, open_corpus("tiny", file, recipe.pieces))

@@ -73,6 +73,7 @@ class NeedsOneHead(Pipeline):
         return [Answer(text, tuple(self.target_vocabulary.split(text)), True) for text in texts]
 
 
+@pytest.mark.slow
 def test_the_share_of_right_pronouns_is_measured_with_each_head_silenced():
     pipeline = NeedsOneHead("x", small(), FRENCH.source_vocabulary, FRENCH.target_vocabulary, CARD)
     without = pronouns_without(pipeline, FRENCH.reference_pairs(4, "test"))

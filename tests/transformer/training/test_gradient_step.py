@@ -35,7 +35,7 @@ def batches(pipeline: Pipeline, count: int) -> list[tuple[torch.Tensor, torch.Te
     return [batch_of(pipeline, list(itertools.islice(pairs, 5))) for _ in range(count)]
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_step_is_the_step_of_torch(snapshot: Pipeline, weight: Weight, count: int):

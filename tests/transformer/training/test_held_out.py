@@ -13,6 +13,7 @@ from transformer.training.recipe import recipe
 from transformer.training.run import Training
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ["reverse@000168", "reverse@000316", "reverse"])
 def test_exact_answers_are_those_of_greedy_decoding(name: str):
     pipeline = Pipeline.load(name)

@@ -87,6 +87,7 @@ def test_the_training_is_the_same_with_and_without_a_film(tmp_path: Path) -> Non
     assert torch.equal(*finals)
 
 
+@pytest.mark.slow
 def test_every_second_frame_is_dropped_when_the_file_would_become_too_large(tmp_path: Path) -> None:
     most = 5_000
     film = Film(Reader(), IDS, every=1, path=tmp_path / "run.safetensors", megabytes=most / 2**20, share=1.0)

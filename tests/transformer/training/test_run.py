@@ -278,6 +278,7 @@ def test_the_penalty_on_the_head_begins_at_its_step(turning_from: int, changes: 
     assert same(weights(one), weights(other)) != changes
 
 
+@pytest.mark.slow
 def test_a_start_of_another_configuration_is_refused():
     with pytest.raises(ConfigError, match=r"^The recipe starts from 'sort', which has another configuration"):
         Training("reverse", RECIPES["reverse"].replace(start="sort", config=()))
@@ -305,6 +306,7 @@ def test_half_of_a_batch_are_the_pairs_with_the_least_probable_token():
 # --- stopped and resumed ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("stop", [0, 3, 4])
 def test_a_resumed_run_ends_like_an_uninterrupted_one(finished: Training, stop: int, tmp_path: Path):
     first = Training("reverse", TINY)
@@ -352,6 +354,7 @@ def test_a_truncated_state_is_refused(state: Path, tmp_path: Path, share: float)
 WEIGHT = "output_projection.weight"
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize(
     ("changed", "tensors", "message"),
     [

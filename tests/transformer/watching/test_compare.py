@@ -314,6 +314,7 @@ def test_a_right_network_agrees(kind: type[nn.Module], given: dict[str, Any], co
     assert found.weights["encoder.layers.0.feed_forward.up_projection.weight"]
 
 
+@pytest.mark.slow
 def test_dropout_that_is_on_is_a_reason() -> None:
     mine, ours = both(Classic)
     found = compare(mine.train(), ours, SOURCE, TARGET)

@@ -562,6 +562,7 @@ def test_a_teacher_who_types_the_own_code_stays_the_teacher(store: Classes) -> N
     assert tally_of(store, code, 0).joined == 0
 
 
+@pytest.mark.slow
 def test_an_unknown_code_and_several_replicas_are_explained(store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     for code in ("ABCDEF", "<b>", "x" * 5_000, "ABCDEF-<script>", "../.."):
         app = on_page(HOME, **{"class": code})
@@ -629,6 +630,7 @@ def test_an_address_that_phones_cannot_reach_is_recognised(address: str, local: 
     assert app_address.is_local(address) == local
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own", "told"), [("192.168.1.20", "http://192.168.1.20:8777"), ("", "http://…:8777")])
 def test_a_class_on_a_local_address_shows_what_to_do(
     own: str, told: str, store: Classes, tab: Tab, monkeypatch: pytest.MonkeyPatch

@@ -68,7 +68,7 @@ def moved(pair: RunPair, places: list[tuple[str, int, int]], direction: str) -> 
 # --- the truths ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [FIRST, SECOND])
 @pytest.mark.parametrize("head", [("cross", 1, 2), ("encoder", 1, 2), ("decoder", 2, 1)], ids=str)
 def test_a_share_is_that_of_the_patched_logits(model: str, head: tuple[str, int, int]) -> None:

@@ -20,6 +20,7 @@ from transformer.tracing.phrases import interventions
 DECODING, MASKS, TRAINING = "pages/decoding/page.py", "pages/masks/page.py", "pages/training/page.py"
 
 
+@pytest.mark.slow
 def test_without_cross_attention_every_sentence_gets_the_same_words() -> None:
     """Stop 1 of First look says so, and lists two other sentences with their answers."""
     stop = shipped()["first-look"].stops[0]
@@ -72,6 +73,7 @@ def test_the_first_snapshot_writes_letters_without_any_order() -> None:
     assert first > 50 * last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "script", "answers"), [(5, MASKS, "5~1"), (6, DECODING, "6~3"), (7, TRAINING, "7~3")])
 def test_bold_tokens_are_explained(stop: int, script: str, answers: str) -> None:
     """Stops 5, 6 and 7 of First look draw two answers side by side."""
@@ -81,6 +83,7 @@ def test_bold_tokens_are_explained(stop: int, script: str, answers: str) -> None
     assert any("Bold:" in each.value for each in app.caption)
 
 
+@pytest.mark.slow
 def test_a_training_that_was_not_recorded_has_no_picture_and_says_so() -> None:
     stop = {"title": "a", "say": "b", "page": "training", "pictures": ["snapshots"], "view": {"model": "english-french-static"}}
     lesson = pack(read_lesson({"title": "c", "stops": [stop]}))
@@ -97,6 +100,7 @@ def test_a_stop_about_a_model_that_is_not_here_says_so(model: str, here: bool) -
     assert bar(app)["on"][0][2] == text("lesson")[name].format(sources="“abc”", model=model)
 
 
+@pytest.mark.slow
 def test_the_head_of_the_second_model_looks_at_the_same_noun() -> None:
     """Stop 4 of First look says so."""
     stop = shipped()["first-look"].stops[3]

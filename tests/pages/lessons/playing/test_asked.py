@@ -31,6 +31,7 @@ def test_no_part_of_patching_is_drawn_before_the_answer(stop: int, answer: str) 
     assert bar(app)["reveal"]
 
 
+@pytest.mark.slow
 def test_the_head_of_a_stop_is_kept_while_its_pickers_are_hidden() -> None:
     """The pickers of the head are drawn at stop 4, hidden while stop 5 asks, and drawn again when it is answered."""
     before, view = (view_of(shipped()[NAME].stops[index]) for index in (3, 4))

@@ -452,6 +452,7 @@ def frames(app: AppTest) -> list[tuple[float, float, str]]:
 ROW = (5, 0, "solid")  # the frame of the whole row, which has 11 keys
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(
     ("answers", "others", "expected"),
     [

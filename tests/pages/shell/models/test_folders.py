@@ -137,6 +137,7 @@ def test_a_folder_that_fails_when_it_is_opened_does_not_affect_other_models(name
     assert "marian, a model of Hugging Face" in listed
 
 
+@pytest.mark.slow
 def test_folders_whose_names_are_not_utf8_are_listed(named: Path) -> None:
     empty, model = (named / os.fsdecode(name) for name in (b"empty\xff", b"bert\xff"))
     empty.mkdir()
@@ -306,7 +307,7 @@ JOINED = {
 }
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "kind"), JOINED)
 def test_pieces_can_be_joined_to_words(page: str, kind: str, name_folders: Callable[..., None]) -> None:
     group, word, settings = JOINED[page, kind]
@@ -322,6 +323,7 @@ def test_pieces_can_be_joined_to_words(page: str, kind: str, name_folders: Calla
     assert f"{CONTINUES}cat" in pictures(app)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("named")
 def test_words_of_one_piece_each_cannot_be_joined() -> None:
     app = on_page("pages/attention/page.py", model="gpt2", source="the cat sleeps .")

@@ -20,7 +20,7 @@ HEAD = {"kind": "cross", "layer": "2", "head": "3"}
 TEXT = "training?model=reverse&source=abc"
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "query", "addresses"),
     [

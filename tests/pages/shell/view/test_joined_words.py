@@ -17,7 +17,7 @@ def explaining(app: AppTest) -> list[str]:
     return [says for caption in app.caption if f"“{SPACE}”" in (says := shown(caption.value)) and "the space" in says]
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("page", "query"),
     [

@@ -22,7 +22,7 @@ ATTENTION = "pages/attention/page.py"
 READING = [str(file.relative_to(ROOT)) for file in page_files() if file.parent.name != "lessons"]
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("page", READING)
 def test_every_page_marks_an_untrained_model(page: str) -> None:
     app = on_page(page, model="own-sizes")
@@ -48,7 +48,7 @@ def test_a_snapshot_that_is_older_than_the_last_steps_of_its_recipe_names_all_st
     assert f"everyday after 300 of {steps} steps" in shown(app.sidebar.caption[0].value)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["map", "lines", "pattern", "steps", "combined", "what-if"])
 @pytest.mark.parametrize("source", ["the cat", "1 5 0"])
 def test_every_part_of_attention_works_on_an_untrained_model_and_a_batch(part: str, source: str) -> None:
@@ -285,6 +285,7 @@ def test_an_uncertain_answer_is_marked() -> None:
     assert len(said("reverse@000168")) == 1
 
 
+@pytest.mark.slow
 def test_the_mark_of_doubt_shades_unsure_words_also_beside_a_typed_target() -> None:
     """“The shop opens at nine.” becomes a shop that is ninety years old."""
     for texts in ({}, {"target": "Le magasin ouvre à neuf heures."}):

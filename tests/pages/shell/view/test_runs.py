@@ -67,6 +67,7 @@ def test_untrained_models_of_one_preset_and_sizes_share_their_layers() -> None:
     assert len(layers) == 1
 
 
+@pytest.mark.slow
 def test_the_predictions_of_an_edited_run_are_cached_even_if_its_trace_is_too_large() -> None:
     own = runs.Runs(Store(200_000))  # bytes; a trace is larger
     edits = [(Ablate("decoder.layers.0.cross_attention", heads=(head,)),) for head in (0, 1)]

@@ -93,6 +93,7 @@ def test_the_last_row_of_the_decoder_is_named_by_the_end_that_it_writes() -> Non
     assert {unescape(name) for name in names if "→" in name} == {"14: fatigué → <eos> / large → <eos>"}
 
 
+@pytest.mark.slow
 def test_attention_says_which_head_changes_most_and_opens_it() -> None:
     app = opened("attention", b=WIDE, kind="encoder", layer="2", head="3")
     traces = [Pipeline.load("english-french").trace(source) for source in (TIRED, WIDE)]
@@ -118,6 +119,7 @@ def test_texts_of_different_lengths_are_aligned_by_words() -> None:
     assert not np.isnan(a).any()
 
 
+@pytest.mark.slow
 def test_layers_shows_the_tensor_of_the_walk() -> None:
     app = opened("layers", b=WIDE, stop="encoder.layers.0.feed_forward.hidden")
     path = "encoder.layers.0.feed_forward.hidden"
@@ -244,7 +246,7 @@ def test_an_unknown_word_of_b_is_named() -> None:
     assert figure(app)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("page", PAGES)
 def test_markup_and_long_values_of_a_link_break_no_page(page: str) -> None:
     for nasty in (MARKUP[0], "x" * (TEXT_CHARACTERS + 50), "\n\t ", "a\u202eb"):

@@ -26,7 +26,7 @@ def tokens_of(generation: Generation, hypothesis: Hypothesis) -> list[int]:
     return [made.token for made in generation.chain(hypothesis)]
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_of_all_answers(seed: int, penalty: float) -> None:
@@ -75,6 +75,7 @@ def by_hand(model: Transformer, width: int) -> list[list[tuple[float, list[int]]
     return history
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width", [2, 3, 8])
 @torch.inference_mode()
@@ -109,6 +110,7 @@ def test_the_tree_names_the_step_that_pruned_each_hypothesis() -> None:
             assert any(made in generation.chain(generation.hypotheses[kept]) for kept in before)
 
 
+@pytest.mark.slow
 def test_a_longer_length_penalty_favours_longer_answers() -> None:
     lengths = []
     for penalty in (0.0, 3.0):

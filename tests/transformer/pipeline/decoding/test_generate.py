@@ -30,7 +30,7 @@ from transformer.tracing.phrases import interventions
 LOGITS_PROCESSORS: tuple[LogitsProcessor, ...] = (Temperature(1.5), TopK(6), TopP(0.9), MinP(0.05))
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(("preset", "norm_first"), VARIANTS)
 @pytest.mark.parametrize("method", [Greedy(), Sample(3), Beam(3, 0.5)])
 def test_steps_with_and_without_a_cache_are_equal(preset: str, norm_first: bool, method: Greedy | Sample | Beam) -> None:
