@@ -59,9 +59,15 @@ def _title(figure: go.Figure, axis: str) -> str:
 
 
 def traces(figure: go.Figure) -> list[Any]:
-    """The traces of a figure that draw numbers, in the order in which they are drawn. Traces of text only are left out."""
+    """The traces of a figure that draw numbers, in the order in which they are drawn. Traces of text only are left out, and
+    marks that do not react to the pointer, such as rings around points of other traces."""
     drawn: list[Any] = list(figure.data)
-    return [trace for trace in drawn if trace.type != "scatter" or trace.mode != "text"]
+    return [trace for trace in drawn if trace.type != "scatter" or not _only_marks(trace)]
+
+
+def _only_marks(trace: Any) -> bool:
+    """Whether a scatter trace has only text, or marks that do not react to the pointer."""
+    return trace.mode == "text" or (trace.hoverinfo == "skip" and "lines" not in (trace.mode or "lines"))
 
 
 def _matrix(trace: Any) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from transformer.figures.theme import HUES, KIND_COLORS, LEGEND_ABOVE, LINE, bui
 DOTS = {"encoder": "circle", "decoder": "diamond", "cross": "square"}
 NEAR = (-0.15, 1.15)  # the range of shares that a figure of dots always shows
 WORD_SIZE = 13
+FRAME = 20  # px: size of the frame of the picked dot
+SHADOW = {"shadow": "auto"}  # Plotly draws it in the colour that contrasts with the letters
 # Size of a written name, as shares of the range of the axes: the width of a letter, the height, and the distance to its dot.
 LETTER, HEIGHT, AWAY = 0.012, 0.045, 0.03
 # Where a name can be, and the direction from its dot to the middle of the name.
@@ -50,7 +52,7 @@ def need_map(
 ) -> go.Figure:
     """A dot for each head: farther to the right if the answer loses more without the head, higher if the head alone restores
     more. The picked dot is above the others and has a frame, and each written name is where it covers the fewest dots and
-    names.
+    names. Names and words have a shadow, so that the lines below do not strike them out.
 
     Args:
         dots: the heads.
@@ -73,8 +75,9 @@ def need_map(
         traces.append(trace)
     if picked is not None:
         traces.sort(key=lambda trace: trace["legendgroup"] == dots[picked].kind)
-        traces += _frame(dots[picked])
-    lines: list[dict[str, Any]] = [{"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}} for _ in range(2)]
+        traces += _frame(dots[picked], places[picked])
+    line: dict[str, Any] = {"type": "line", "line": {"color": LINE, "width": 1, "dash": "dot"}, "layer": "below"}
+    lines = [dict(line), dict(line)]
     lines[0] |= {"x0": half, "x1": half, "y0": low, "y1": high}
     lines[1] |= {"x0": low, "x1": high, "y0": half, "y1": half}
     corners = {"backup": (low, high), "alone": (high, high), "bystander": (low, half), "partner": (high, half)}
@@ -87,7 +90,7 @@ def need_map(
             "yanchor": "top",
             "showarrow": False,
             "align": "left" if x == low else "right",
-            "font": {"size": WORD_SIZE},
+            "font": {"size": WORD_SIZE, **SHADOW},
         }
         for name, (x, y) in corners.items()
     ]
@@ -111,7 +114,8 @@ def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], pi
         "name": escaped(title),
         "x": [dot.lost for _, dot in dots],
         "y": [dot.restored for _, dot in dots],
-        "text": [escaped(dot.name) if dot.written else "" for _, dot in dots],
+        "text": [escaped(dot.name) if dot.written and index != picked else "" for index, dot in dots],
+        "textfont": SHADOW,
         "customdata": [[index, escaped(dot.name)] for index, dot in dots],
         "marker": {
             "color": KIND_COLORS.get(kind, HUES[0]),
@@ -137,15 +141,20 @@ def _dots(dots: Sequence[tuple[int, Dot]], title: str, axes: tuple[str, str], pi
     return trace
 
 
-def _frame(dot: Dot) -> list[dict[str, Any]]:
-    """The frame of the picked dot: a black line on a wider white line, visible on every colour."""
+def _frame(dot: Dot, place: str) -> list[dict[str, Any]]:
+    """The frame of the picked dot: a black line on a wider white line, visible on every colour. Its name, if it is written, is
+    at `place`, outside the frame."""
     frame = {"type": "scatter", "mode": "markers", "x": [dot.lost], "y": [dot.restored], "hoverinfo": "skip"}
     frame |= {"showlegend": False, "legendgroup": dot.kind}
     symbol = f"{DOTS.get(dot.kind, 'circle')}-open"
     lines = (("white", 6), ("black", 3))
-    return [
-        frame | {"marker": {"symbol": symbol, "size": 20, "color": color, "line": {"width": width}}} for color, width in lines
+    frames = [
+        frame | {"marker": {"symbol": symbol, "size": FRAME, "color": color, "line": {"width": width}}}
+        for color, width in lines
     ]
+    # The distance of a text to its mark grows with the mark, so the name has one of its own, which is not seen.
+    named = {"mode": "markers+text", "text": [escaped(dot.name) if dot.written else ""], "textposition": place}
+    return [*frames, frame | named | {"textfont": SHADOW, "marker": {"size": FRAME + 8, "opacity": 0}}]
 
 
 # The middle of a rectangle, and half of its width and of its height, in shares.

@@ -187,19 +187,25 @@ def vocabulary_map(
             )
         )
     ringed = list(dict.fromkeys(marked))
-    figure.add_trace(
-        go.Scatter(
-            name="",
-            x=points[ringed, 0].astype(np.float32),
-            y=points[ringed, 1].astype(np.float32),
-            text=[escaped(tokens[token_id]) for token_id in ringed],
-            mode="markers+text",
-            textposition=beside(points[ringed], [len(tokens[token_id]) for token_id in ringed], np.ptp(points, axis=0)),
-            marker={"symbol": "circle-open", "size": 14, "color": LINE, "line": {"width": 2}},
-            hoverinfo="skip",
-            showlegend=False,
+    named = {
+        "text": [escaped(tokens[token_id]) for token_id in ringed],
+        "textposition": beside(points[ringed], [len(tokens[token_id]) for token_id in ringed], np.ptp(points, axis=0)),
+        "textfont": {"shadow": "auto"},  # the names lie on points
+    }
+    # A black ring on a wider white ring is visible among points of every colour. A single ring was lost where points are dense.
+    # The black rings are also above the names.
+    for color, width, more in (("white", 5, {"mode": "markers+text", **named}), ("black", 2, {"mode": "markers"})):
+        figure.add_trace(
+            go.Scatter(
+                name="",
+                x=points[ringed, 0].astype(np.float32),
+                y=points[ringed, 1].astype(np.float32),
+                marker={"symbol": "circle-open", "size": 14, "color": color, "line": {"width": width}},
+                hoverinfo="skip",
+                showlegend=False,
+                **more,
+            )
         )
-    )
     for update, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
         update(title={"text": labels["variance_axis"].format(number=number + 1, share=f"{shares[number]:.1%}")}, zeroline=False)
     figure = finished(figure, height=520)
@@ -221,32 +227,42 @@ PLACES = {
 }
 # Share of the plot's width that the points fill.
 FILLED = 0.9
-# px: size of the plot on a laptop, width of a letter, height of a line, and distance from a point to its label.
-PLOT, LETTER, LETTER_HEIGHT, GAP = (900.0, 400.0), 7.0, 14.0, 10.0
+# px: size of the plot on a laptop and on a phone.
+PLOTS = ((900.0, 400.0), (280.0, 270.0))
+# px: width of a letter, height of a line, and distance from a point to its label.
+LETTER, LETTER_HEIGHT, GAP = 7.0, 14.0, 10.0
 
 
 def beside(points: Float[np.ndarray, "label 2"], letters: Sequence[int], extent: Float[np.ndarray, "2"]) -> list[str]:
     """For each point, the `textposition` of Plotly (a key of `PLACES`) at which its label covers the fewest other labels and
-    points. The size of the labels is estimated without drawing them.
+    points on a laptop; of several such places, the one at which it covers the fewest on a phone. The size of the labels is
+    estimated without drawing them.
 
     Args:
         points: coordinates of the labelled points.
         letters: number of letters in each label.
         extent: width and height of the whole plot, in the units of the points.
     """
-    pixels = points / np.where(extent > 0, extent, 1) * np.array(PLOT) * FILLED
-    taken: list[Box] = [(x, y, GAP, GAP) for x, y in pixels.tolist()]
+    pixels = [(points / np.where(extent > 0, extent, 1) * np.array(plot) * FILLED).tolist() for plot in PLOTS]
+    taken: list[list[Box]] = [[(x, y, GAP, GAP) for x, y in centres] for centres in pixels]
     chosen = []
-    for (x, y), count in zip(pixels.tolist(), letters, strict=True):
-        half = (count * LETTER / 2, LETTER_HEIGHT / 2)
-        boxes = {
-            name: (x + side * (half[0] + GAP), y + up * (half[1] + GAP / (1 + abs(side))), *half)
-            for name, (side, up) in PLACES.items()
+    for index, count in enumerate(letters):
+        boxes = {name: [_label_box(centres[index], count, place) for centres in pixels] for name, place in PLACES.items()}
+        covered = {
+            name: [sum(_covers(box, other) for other in others) for box, others in zip(each, taken, strict=True)]
+            for name, each in boxes.items()
         }
-        best = min(boxes, key=lambda name: sum(_covers(boxes[name], other) for other in taken))
+        best = min(boxes, key=covered.__getitem__)
         chosen.append(best)
-        taken.append(boxes[best])
+        for others, box in zip(taken, boxes[best], strict=True):
+            others.append(box)
     return chosen
+
+
+def _label_box(point: Sequence[float], letters: int, place: tuple[int, int]) -> Box:
+    """The box of a label at one of `PLACES` beside a point, in px."""
+    (x, y), (side, up), half = point, place, (letters * LETTER / 2, LETTER_HEIGHT / 2)
+    return x + side * (half[0] + GAP), y + up * (half[1] + GAP / (1 + abs(side))), *half
 
 
 def _covers(one: Box, other: Box) -> bool:

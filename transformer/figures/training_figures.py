@@ -74,6 +74,7 @@ def step_lines(
                 opacity=0.45 if context else 1.0,
                 showlegend=not context,
                 customdata=list(line.steps),
+                cliponaxis=False,  # a mark at a limit of the axis is drawn whole
                 meta=OWN_SCALE,
                 hovertemplate=f"{escaped(line.name)}<br>{escaped(axis)} %{{customdata}}<br>%{{y:.4g}}<extra></extra>",
             )

@@ -30,7 +30,9 @@ def test_every_dot_is_in_the_picture_and_each_quarter_has_its_words() -> None:
     assert [list(each.customdata[0]) for each in (encoder, cross)] == [[0, "encoder L1 H1"], [1, "cross L1 H2"]]
     assert cross.error_x.array[0] == pytest.approx(0.05)
     assert cross.error_y.arrayminus[0] == pytest.approx(0.2)
-    assert (list(encoder.text), list(cross.text)) == ([""], ["cross L1 H2"])
+    assert (list(encoder.text), list(cross.text), list(figure.data[-1].text)) == ([""], [""], ["cross L1 H2"])
+    assert {line.layer for line in figure.layout.shapes} == {"below"}  # names are above the dotted lines
+    assert {note.font.shadow for note in figure.layout.annotations} == {"auto"}
     assert cross.marker.size[0] > encoder.marker.size[0]
 
 
@@ -38,11 +40,12 @@ def test_the_picked_dot_is_above_the_others_in_a_black_and_white_frame() -> None
     near = [Dot(kind, f"{kind} {place}", 0.01 * place, 0.01) for place in range(3) for kind in ("encoder", "cross")]
     for picked, dot in enumerate(near):
         data = need_map(near, {"encoder": "Encoder", "cross": "Cross"}, WORDS, 0.5, ("x", "y"), picked).data
-        *_, of_kind, white, black = data
+        *_, of_kind, white, black, name = data
         assert of_kind.customdata[-1][0] == picked
         assert (of_kind.marker.size[-1], of_kind.marker.opacity[-1]) == (17, 1)
         assert [list(frame.x) + list(frame.y) for frame in (white, black)] == [[dot.lost, dot.restored]] * 2
         assert (white.marker.color, black.marker.color) == ("white", "black")
+        assert name.marker.size > black.marker.size  # so that the name is outside the frame
         assert [trace.name for trace in sorted(data[:2], key=lambda trace: trace.legendrank)] == ["Encoder", "Cross"]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from tests.transformer.figures.sent_figures import array, sent
 from transformer.figures.attention_figures import BLACK
+from transformer.figures.numbers import numbers
 from transformer.figures.token_geometry_figures import aligned_maps, beside, similarity_map, vocabulary_map
 
 TOKENS = ["<sos>", "cat", "<b>sat</b>"]
@@ -65,8 +66,10 @@ def test_cosines_have_a_scale_from_minus_1_to_1_and_missing_cosines_are_masked()
 def test_every_token_is_a_point_styled_by_its_class_and_the_texts_tokens_have_rings() -> None:
     points, tokens = drawn(40, 2), [f"<{index}>" for index in range(40)]
     classes = [f"class {index % 12}" for index in range(40)]
-    picture = sent(vocabulary_map(points, tokens, classes, [3, 7, 3], (0.25, 0.125)))
-    *groups, rings = picture["data"]
+    figure = vocabulary_map(points, tokens, classes, [3, 7, 3], (0.25, 0.125))
+    assert len(numbers(figure)) == 40  # rings are not numbers
+    picture = sent(figure)
+    *groups, named, rings = picture["data"]
     placed = {}
     for group in groups:
         for name, x, y in zip(group["text"], array(group["x"]), array(group["y"]), strict=True):
@@ -78,8 +81,11 @@ def test_every_token_is_a_point_styled_by_its_class_and_the_texts_tokens_have_ri
     assert placed == expected
     styles = [(group["marker"]["color"], group["marker"]["symbol"]) for group in groups]
     assert len(set(styles)) == len(groups) == 12
-    assert rings["text"] == ["&lt;3&gt;", "&lt;7&gt;"]
-    assert (array(rings["x"]) == points[[3, 7], 0].astype(np.float32)).all()
+    assert named["text"] == ["&lt;3&gt;", "&lt;7&gt;"]
+    for ring in (named, rings):  # above all points
+        assert (array(ring["x"]) == points[[3, 7], 0].astype(np.float32)).all()
+    assert [ring["marker"]["color"] for ring in (named, rings)] == ["white", "black"]
+    assert named["marker"]["line"]["width"] > rings["marker"]["line"]["width"]
     assert picture["layout"]["xaxis"]["title"]["text"] == "axis 1: 25.0% of the variance"
     assert picture["layout"]["yaxis"]["title"]["text"] == "axis 2: 12.5% of the variance"
 

@@ -21,6 +21,7 @@ def test_lines_over_steps() -> None:
     assert numbers(figure)["steps"].tolist() == [0, 100, 0, 10, 100]  # the steps, not their places on the axis
     linear: Any = step_lines(series, "loss", "steps", limits=(0.0, 4.0), logarithmic=False)
     assert (list(linear.data[1].x), linear.layout.yaxis.range) == ([0, 10, 100], (0.0, 4.0))
+    assert linear.data[1].cliponaxis is False  # a mark at a limit is not cut in half
 
 
 def test_panels_of_curves_beside_and_below_one_another() -> None:
