@@ -22,7 +22,7 @@ class Sort(LetterTask):
     name = "sort"
     description = "letters in, the same letters in alphabetical order out"
     examples = (
-        Example("headlight", "Cross-attention jumps about: which head looks for the next letter in alphabetical order?"),
+        Example("headlight", "Cross-attention jumps about: find the head whose rows look for the next letter in order."),
         Example("abcdefghijkl", "Already in order: the map is the diagonal that a copying model shows."),
         Example("zyxwvutsrqpo", "In falling order: the map is the anti-diagonal that a reversing model shows."),
         Example("banana", "Three a's come first: any of them is right to read, so see how their rows spread weight."),

@@ -12,6 +12,7 @@ WIDGETS = {
     *("common", "choices", "models", "sidebar", "live", "head_patterns", "lines", "head_grid", "steps", "whatif"),
     *("tensors", "walk", "filmstrip", "residual", "arithmetic", "ledger", "calls", "parameters", "silence"),
     *("lesson", "lesson_tests", "prediction", "present", "glossary", "hub", "gradients", "own_run", "module", "second_run"),
+    "examples",
 }
 PAGES = Path(__file__).parents[3] / "pages"
 TEXTS = Path(__file__).parents[3] / "assets" / "text" / "en"
